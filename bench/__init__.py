@@ -1,0 +1,1 @@
+"""Benchmarks: each prints its figures with a header of the machine; results are kept under bench/results."""

@@ -1,0 +1,1 @@
+"""The measured applications, each a program of its own that the benchmark starts."""

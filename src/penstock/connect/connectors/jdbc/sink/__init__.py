@@ -1,0 +1,1 @@
+"""A sink that writes records to tables of a database. Needs the extra `penstock[jdbc]`."""

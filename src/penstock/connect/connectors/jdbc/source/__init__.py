@@ -1,0 +1,1 @@
+"""The source: polls tables and queries for new and changed rows."""

@@ -1,0 +1,1 @@
+"""Documents in Elasticsearch and OpenSearch: a sink that writes with the bulk API both have."""

@@ -1,0 +1,1 @@
+"""Running an application: settings, lifecycle, reset."""

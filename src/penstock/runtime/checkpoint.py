@@ -1,0 +1,68 @@
+"""What a checkpoint remembers of its application, so that a changed one is noticed before it harms its state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from penstock.errors import TopologyError
+from penstock.state.disk.checkpoint_files import read_json, write_json
+from penstock.topology.topology import Topology
+
+_FILE = "application.json"
+OVERRIDE = "penstock.topology.changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """The parts of an application that its state depends on.
+
+    Attributes:
+        stores: Each store's sub-topology.
+        internal_topics: Number of partitions of each repartition topic: state is spread by it, so it never changes.
+    """
+
+    stores: dict[str, int]
+    internal_topics: dict[str, int]
+
+
+def remember(topology: Topology, partitions: Mapping[str, int]) -> Remembered:
+    """What is to be remembered of a topology laid out over these partition counts."""
+    return Remembered(
+        {store: part.id for part in topology.subtopologies() for store in part.stores},
+        {name: partitions[name] for name in topology.internal_topics},
+    )
+
+
+def recall(checkpoint: str) -> Remembered | None:
+    """What a checkpoint remembers; None for a new one."""
+    kept = read_json(checkpoint, _FILE)
+    return None if kept is None else Remembered(kept["stores"], kept["internal_topics"])
+
+
+def write(checkpoint: str, remembered: Remembered) -> None:
+    """Keep it."""
+    write_json(checkpoint, _FILE, asdict(remembered))
+
+
+def check_unchanged(before: Remembered, now: Remembered, checkpoint: str) -> None:
+    """Refuse a topology whose state would be lost or mixed up.
+
+    Raises:
+        TopologyError: Stores are gone, new or elsewhere; the text lists them.
+    """
+    orphaned = sorted(set(before.stores) - set(now.stores))
+    new = sorted(set(now.stores) - set(before.stores))
+    moved = sorted(s for s in set(before.stores) & set(now.stores) if before.stores[s] != now.stores[s])
+    if not (orphaned or new or moved):
+        return
+    parts = [
+        f"{what}: {', '.join(names)}"
+        for what, names in (("orphaned stores", orphaned), ("new stores", new), ("stores in another task", moved))
+        if names
+    ]
+    raise TopologyError(
+        f"the topology does not fit the state in {checkpoint} ({'; '.join(parts)})",
+        hint='Give stores names of their own (name="...") so that they survive edits; set '
+        f'{OVERRIDE}="allow" to start with the changed ones empty, or use a new application.id.',
+    )

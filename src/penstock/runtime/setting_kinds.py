@@ -1,0 +1,116 @@
+"""What values a setting takes: one object a kind, which checks and converts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from penstock.durations import duration_ms
+from penstock.errors import ConfigError, TopologyError
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of value.
+
+    Attributes:
+        name: How the documentation calls it.
+        parse: The value as the program uses it; ValueError or TypeError with what was expected.
+    """
+
+    name: str
+    parse: Callable[[Any], Any]
+
+
+def whole_number(minimum: int | None = None, maximum: int | None = None) -> Kind:
+    """Integers, also as text.
+
+    >>> whole_number().parse("12")
+    12
+    """
+
+    def parse(value: Any) -> int:
+        number = _integer(value)
+        if minimum is not None and number < minimum:
+            raise ValueError(f"expected {minimum} or more")
+        if maximum is not None and number > maximum:
+            raise ValueError(f"expected {maximum} or less")
+        return number
+
+    return Kind("whole number", parse)
+
+
+def _integer(value: Any) -> int:
+    if isinstance(value, str) and value.strip().lstrip("+-").isdigit():
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError("expected a whole number")
+    return value
+
+
+def _milliseconds(value: Any) -> int:
+    """Kafka's number, or a duration as everywhere else."""
+    if isinstance(value, timedelta) or (isinstance(value, str) and not value.strip().lstrip("+-").isdigit()):
+        try:
+            return duration_ms(value)
+        except TopologyError:
+            raise ValueError('expected milliseconds, or a duration such as "30s"') from None
+    number = _integer(value)
+    if number < 0:
+        raise ValueError("expected 0 or more milliseconds")
+    return number
+
+
+def _truth(value: Any) -> bool:
+    if isinstance(value, str) and value.strip().lower() in {"true", "false"}:
+        return value.strip().lower() == "true"
+    if not isinstance(value, bool):
+        raise TypeError("expected true or false")
+    return value
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (list, tuple)):  # host:port lists, as Java's clients take them
+        return ",".join(map(str, value))
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError("expected text")
+    return str(value)
+
+
+def _anything(value: Any) -> Any:
+    return value
+
+
+def one_of(*choices: str) -> Kind:
+    """One of a few words."""
+
+    def parse(value: Any) -> str:
+        if str(value) not in choices:
+            raise ValueError(f"expected one of {', '.join(choices)}")
+        return str(value)
+
+    return Kind(" or ".join(f"`{choice}`" for choice in choices), parse)
+
+
+def checked(name: str, check: Callable[[Any], Any]) -> Kind:
+    """Any value that another part of penstock accepts."""
+
+    def parse(value: Any) -> Any:
+        try:
+            check(value)
+        except ConfigError as error:
+            raise ValueError(error.hint or error.message) from None
+        return value
+
+    return Kind(name, parse)
+
+
+MILLISECONDS = Kind("milliseconds", _milliseconds)
+TRUTH = Kind("true or false", _truth)
+TEXT = Kind("text", _text)
+SERDE = Kind("serde or its short name", _anything)
+FUNCTION = Kind("function, class or dotted name", _anything)
+CLASS = Kind("class or its name", _anything)

@@ -1,0 +1,104 @@
+"""Finding a topology by name: `module:attribute`, or `file.py:attribute`."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from penstock.errors import ConfigError, PenstockError
+from penstock.streams.builder import StreamsBuilder
+from penstock.topology.topology import Topology
+
+_USUAL = ("topology", "builder")
+
+
+def load_topology(target: str, settings: Mapping[str, Any] | None = None) -> Topology:
+    """The topology a target names: a Topology, a StreamsBuilder, or a function that returns one of them.
+
+    Modules are looked for in the current folder first, and can then be imported by Spark's workers, too.
+
+    Raises:
+        ConfigError: There is no such module or attribute, or it is something else.
+    """
+    name, _, attribute = target.partition(":")
+    module = _import(name)
+    found, attribute = _attribute(module, attribute, name)
+    if callable(found) and not isinstance(found, (Topology, StreamsBuilder)):
+        found = _call(found, f"{name}:{attribute}")
+    if isinstance(found, StreamsBuilder):
+        return found.build(settings)
+    if isinstance(found, Topology):
+        return found
+    raise ConfigError(
+        f"{name}:{attribute} is a {type(found).__name__}, not a topology",
+        hint="Name a Topology, a StreamsBuilder, or a function without arguments that returns one.",
+    )
+
+
+def _import(name: str) -> Any:
+    path = Path(name)
+    folder = Path.cwd()
+    if path.suffix == ".py":
+        if not path.is_file():
+            raise ConfigError(f"there is no file {name}", hint=f"The current folder is {folder}.")
+        folder, name = path.resolve().parent, path.stem
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise ConfigError(
+                f"the module {name} cannot be imported: {error}", hint="Install what it needs."
+            ) from error
+        raise ConfigError(
+            f"there is no module {name}",
+            hint=f"Looked in the current folder ({Path.cwd()}) and among the installed packages; write package.module "
+            "or path/to/file.py.",
+        ) from error
+    except PenstockError:
+        raise
+    except Exception as error:
+        raise _failed(f"the module {name} cannot be imported", error) from error
+
+
+def _attribute(module: Any, attribute: str, name: str) -> tuple[Any, str]:
+    if attribute:
+        if hasattr(module, attribute):
+            return getattr(module, attribute), attribute
+        raise ConfigError(f"the module {name} has no {attribute}", hint=_candidates(module, name))
+    for usual in _USUAL:
+        if hasattr(module, usual):
+            return getattr(module, usual), usual
+    built = [key for key, value in vars(module).items() if isinstance(value, (Topology, StreamsBuilder))]
+    if len(built) == 1:
+        return getattr(module, built[0]), built[0]
+    raise ConfigError(f"which topology of {name} is not said", hint=_candidates(module, name))
+
+
+def _candidates(module: Any, name: str) -> str:
+    own = [
+        key
+        for key, value in vars(module).items()
+        if isinstance(value, (Topology, StreamsBuilder))
+        or (callable(value) and getattr(value, "__module__", "") == module.__name__ and not key.startswith("_"))
+    ]
+    return f"Write {name}:NAME; it has {', '.join(own)}." if own else f"{name} defines no topology and no function."
+
+
+def _call(function: Any, target: str) -> Any:
+    try:
+        return function()
+    except PenstockError:
+        raise
+    except Exception as error:
+        raise _failed(f"{target}() failed", error) from error
+
+
+def _failed(what: str, error: Exception) -> ConfigError:
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return ConfigError(f"{what}: {type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})")

@@ -1,0 +1,147 @@
+"""The planner: how far each partition goes in the next batch. Runs on the driver, once for each batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from penstock.interpreter.context import wall_clock_ms
+from penstock.kafka.errors import TopicMissing
+from penstock.kafka.ranges import OffsetRange
+from penstock.spark.cuts import Budget, TimeLine, cut, together
+from penstock.spark.idle import IdleWait, task_inputs
+from penstock.spark.job import Job
+from penstock.spark.losses import skip_lost, topic_deleted
+from penstock.spark.offsets import Offsets, PartitionId, Positions, begins, pack, unpack
+from penstock.spark.pace import Pace
+from penstock.spark.positions import KafkaOffsets, decide_start
+from penstock.spark.punctuation import wall_clock_interval
+from penstock.spark.tasks.slot import SlotPlan
+from penstock.topology.nodes import SourceNode
+from penstock.topology.topics import reads
+
+_LARGEST_RECORD = 1 << 20  # the size to expect while nothing is known: the largest that brokers take by default
+
+
+class RecordSamples(Protocol):
+    """What the planner wants to know of single records."""
+
+    def time_at(self, positions: Positions) -> dict[PartitionId, int]:
+        """Timestamps of the records at some offsets."""
+
+    def sizes(self, positions: Positions) -> dict[str, float]:
+        """Bytes of a record by topic, judged by the records at some offsets."""
+
+
+class Planner:
+    """Decides batches for a job.
+
+    Args:
+        job: The application.
+        kafka: Where offsets are asked.
+        samples: Where records are looked at, if a batch cannot take everything.
+        clock: Wall clock.
+    """
+
+    def __init__(
+        self, job: Job, kafka: KafkaOffsets, samples: RecordSamples, clock: Callable[[], int] = wall_clock_ms
+    ) -> None:
+        self._job = job
+        self._kafka = kafka
+        self._samples = samples
+        self._clock = clock
+        self._tick_ms = wall_clock_interval(job)
+        limits = job.limits
+        self._pace = Pace(limits.target_ms, limits.max_records, limits.interval_ms)
+        followed = {t for node in job.topology.global_stores.values() for t in node.source.topics}
+        everything = [(topic, p) for topic, count in job.layout.partitions.items() for p in range(count)]
+        self._globals = [at for at in everything if at[0] in followed]
+        self._inputs = [at for at in everything if at[0] not in followed and at[0] not in job.topology.internal_topics]
+        self._groups = together(job.layout, job.topology.internal_topics, self._inputs)
+        self._idle = IdleWait(task_inputs(job.layout, self._inputs), job.config.max_task_idle_ms)
+        self._time_line = TimeLine(samples.time_at, kafka.offsets_for_time)
+        self._new: dict[PartitionId, int] = {}
+
+    def initial(self) -> Offsets:
+        """Where a new application starts; one whose checkpoint was lost counts its batches on."""
+        start = decide_start(self._job, self._kafka, self._inputs, now=self._clock())
+        return pack(self._job.start.get("batch", -1), 0, start)
+
+    def next(self, start: Offsets) -> Offsets:
+        """The end of the next batch; `start` itself if there is nothing to do."""
+        now = self._clock()
+        known = unpack(start)
+        begin = self._begin(known, now)
+        ends = self._ends()
+        moved, lost = self._skip_lost(begin, ends)
+        begin |= moved
+        ready = self._idle.ready({at: max(0, ends[at] - begin[at]) for at in self._inputs}, now)
+        tick = self._tick_ms is not None and now - start.get("ticked", 0) >= self._tick_ms
+        if not tick and not moved and not any(ready.values()):
+            return start
+        return pack(
+            start["batch"] + 1,
+            now,
+            cut(self._groups, begin, ready, self._budget(begin, ready), self._time_line),
+            followed=self._kafka.end_offsets(self._globals, committed=True) if self._globals else {},
+            begins={at: offset for at, offset in begin.items() if known.get(at) != offset},
+            ticked=now if tick else start.get("ticked", 0),
+            lost=start.get("lost", 0) + lost,
+        )
+
+    def _begin(self, known: Positions, now: int) -> dict[PartitionId, int]:
+        """Where the next batch begins: the end of the last one, or for new partitions where they are to start."""
+        new = [at for at in self._inputs if at not in known and at not in self._new]
+        if new:
+            topics = {topic for topic, _ in known}
+            self._new |= decide_start(self._job, self._kafka, new, now=now, known_topics=topics)
+        return {at: known[at] if at in known else self._new[at] for at in self._inputs}
+
+    def _ends(self) -> dict[PartitionId, int]:
+        try:
+            return self._kafka.end_offsets(self._inputs, committed=True)
+        except TopicMissing as error:
+            nodes = [n for n in self._job.topology.nodes.values() if isinstance(n, SourceNode)]
+            raise topic_deleted(error.topic, {n.name: n.line for n in nodes if reads(n, error.topic)}) from error
+
+    def _skip_lost(self, begin: Positions, ends: Positions) -> tuple[dict[PartitionId, int], int]:
+        asked = {at: offset for at, offset in begin.items() if offset != ends[at]}
+        starts = self._kafka.start_offsets(asked) if asked else {}
+        return skip_lost(asked, starts, ends, fail=self._job.fail_on_data_loss)
+
+    def _budget(self, begin: Positions, ready: Positions) -> Budget:
+        limits, sizes = self._job.limits, dict[str, float]()
+        if sum(ready.values()) * _LARGEST_RECORD > limits.max_bytes:
+            sizes = self._samples.sizes({at: begin[at] for at, n in ready.items() if n})
+        return Budget(self._pace.allowed(sum(ready.values())), limits.max_bytes, sizes)
+
+    def slots(self, start: Offsets, end: Offsets) -> list[SlotPlan]:
+        """The plans of all slots of all levels for a batch."""
+        begin, until = begins(start, end), unpack(end)
+        followed = tuple((t, p, o) for (t, p), o in sorted(unpack(end, "globals").items()))
+        tick = end.get("ticked", 0) != start.get("ticked", 0)
+        return [
+            SlotPlan(end["batch"], end["clock"], level, slot, tuple(tasks), followed, tick)
+            for level in range(self._job.layout.levels)
+            for slot, tasks in enumerate(self._tasks(level, begin, until))
+        ]
+
+    def _tasks(self, level: int, begin: Positions, until: Positions) -> list[list[Any]]:
+        """The tasks of each slot of a level, with their ranges."""
+        layout = self._job.layout
+        count = layout.slots(level, self._job.slots)
+        tasks: list[list[Any]] = [[] for _ in range(count)]
+        for pass_ in layout.at_level(level):
+            for partition in range(layout.tasks[pass_.subtopology]):
+                ranges = tuple(
+                    OffsetRange(topic, partition, begin[topic, partition], until[topic, partition])
+                    for topic in pass_.topics
+                    if (topic, partition) in until
+                )
+                slot = layout.slot_of(pass_.subtopology, partition, count)
+                tasks[slot].append((pass_.subtopology, partition, ranges))
+        return tasks
+
+    def learned(self, records: int, elapsed_ms: float) -> None:
+        """Take the duration of a batch into account."""
+        self._pace.adapt(records, elapsed_ms)

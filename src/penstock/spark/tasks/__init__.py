@@ -1,0 +1,1 @@
+"""Inside Spark's workers: tasks of the interpreter, their input, state and output."""

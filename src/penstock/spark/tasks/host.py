@@ -1,0 +1,198 @@
+"""A task as one worker process hosts it: the compiled interpreter over the state of the batch in hand."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.interpreter.task import Task
+from penstock.kafka.clients import open_range_consumer
+from penstock.kafka.ranges import OffsetRange
+from penstock.spark.job import Job
+from penstock.spark.layout import Pass
+from penstock.spark.rows import Row
+from penstock.spark.tasks.changelog import TaskChangelog
+from penstock.spark.tasks.crashes import crash_point
+from penstock.spark.tasks.globals import global_stores
+from penstock.spark.tasks.inputs import Inbound, feed
+from penstock.spark.tasks.outputs import Commit, SlotOutput, TaskCollector
+from penstock.spark.tasks.surviving import surviving
+from penstock.state.disk.task_state import TaskState
+
+_hosts: dict[tuple[str, str], TaskHost] = {}
+_consumers: dict[str, Any] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a task has to do in a pass.
+
+    Attributes:
+        batch: Number of the batch.
+        clock: Wall clock of the batch; a replay sees the same.
+        ranges: Ranges of Kafka partitions to read.
+        inbound: What upstream tasks sent.
+        globals_to: How far each partition of the global topics is to be followed.
+    """
+
+    batch: int
+    clock: int
+    ranges: Sequence[OffsetRange]
+    inbound: Sequence[Inbound] = ()
+    globals_to: tuple[tuple[str, int, int], ...] = ()
+
+
+@dataclass(slots=True)
+class Done:
+    """What a pass of a task did."""
+
+    records_in: int
+    records_out: int
+    dropped: int
+    state_rows: int
+    state_bytes: int
+    elapsed_us: int
+    commit: Commit | None
+    rows: list[Row]
+
+
+def host(job: Job, subtopology: int, partition: int) -> TaskHost:
+    """The host of a task in this process."""
+    task_id = f"{subtopology}_{partition}"
+    key = (job.run, task_id)
+    if key not in _hosts:
+        for old in [k for k in _hosts if k[0] != job.run]:
+            _hosts.pop(old).forget()  # another run of the application, or another application: its memory is stale
+        _hosts[key] = TaskHost(job, subtopology, partition)
+    return _hosts[key]
+
+
+def range_consumer(job: Job) -> Any:
+    """This process's consumer for ranges."""
+    consumer = _consumers.get(job.run)
+    if consumer is None:
+        for old in list(_consumers):
+            _consumers.pop(old).close()
+        consumer = _consumers[job.run] = open_range_consumer(job.kafka["consumer"], group_id=job.commits_group)
+    return consumer
+
+
+def _metadata(task: Task) -> dict[str, int]:
+    """What a task keeps beside its stores, by kind: s for what every commit saves, c for clocks of operators."""
+    saved = {f"s{name}": value for name, value in task.commit_metadata().items()}
+    return saved | {f"c{name}": value for name, value in task.operator_clocks().items()}
+
+
+class TaskHost:
+    """One task in one process."""
+
+    def __init__(self, job: Job, subtopology: int, partition: int) -> None:
+        self.job = job
+        self.task_id = f"{subtopology}_{partition}"
+        self.subtopology = subtopology
+        self.partition = partition
+        self._nodes = job.layout.subtopologies[subtopology].nodes
+        self._passes = job.layout.pass_count[subtopology]
+        self._state = TaskState(job.local_folder(self.task_id), job.state_folder(self.task_id))
+        self._task: Task | None = None
+        self._collector = TaskCollector(job, self.task_id)
+        self._changelog = TaskChangelog(job, subtopology, partition)
+        self._globals: dict[str, Any] = {}
+        self._clock = 0
+
+    def sequence(self, batch: int, index: int) -> int:
+        """Number of a pass over all batches."""
+        return batch * self._passes + index
+
+    def run(self, pass_: Pass, work: Work, output: SlotOutput | None) -> Done:
+        """Process a pass. Nothing is final until the slot has committed and `publish` was called.
+
+        Args:
+            pass_: Which pass.
+            work: Its input.
+            output: Where records go; None if the pass was committed before and only its rows are needed.
+        """
+        started = time.perf_counter_ns()
+        first, sequence = self.sequence(work.batch, 0), self.sequence(work.batch, pass_.index)
+        self._clock = work.clock
+        continued = self._state.begin(first, sequence)
+        tables = global_stores(self.job, work.globals_to, self._now)
+        if not continued or self._task is None or tables is not self._globals:
+            self._globals = tables
+            self._task = self._build()
+        task = self._task
+        collector = self._collector
+        collector.output, collector.count = output, 0
+        if output is not None:
+            output.refused = task.refused
+        dropped = task.context.dropped_total
+        try:
+            consumer = range_consumer(self.job)
+            ranges = work.ranges if self.job.fail_on_data_loss else surviving(consumer, work.ranges)
+            count = feed(task, consumer, ranges, work.inbound, self.partition)
+            if pass_.index == 0:
+                task.punctuate_wall_clock()
+        except Exception as error:
+            raise task.failed(error) from error
+        task.context.clear_record()  # what a flush brings to light is not the fault of the batch's last record
+        task.flush()
+        metadata = _metadata(task)
+        if output is not None:
+            output.hand_over()  # while it is known whose records they are
+        self._changelog.send(output, self._state.store, sequence, metadata)
+        crash_point(self.job, "before segment")
+        attempt = self._state.finish(sequence, metadata)
+        crash_point(self.job, "after segment")
+        rows, size = self._state.size()
+        return Done(
+            count,
+            collector.count,
+            task.context.dropped_total - dropped,
+            rows,
+            size,
+            (time.perf_counter_ns() - started) // 1000,
+            None if attempt is None else Commit(sequence, attempt),
+            list(collector.rows()),
+        )
+
+    def _now(self) -> int:
+        return self._clock
+
+    def _build(self) -> Task:
+        kept = self._state.metadata
+        task = Task(
+            self.job.topology,
+            config=self.job.config,
+            collector=self._collector,
+            bytes_store=self._state.store,
+            nodes=self._nodes,
+            task_id=self.task_id,
+            global_stores=self._globals,
+            metadata={name[1:]: value for name, value in kept.items() if name[0] == "s"},
+            system_time=self._now,
+        )
+        task.set_operator_clocks({name[1:]: value for name, value in kept.items() if name[0] == "c"})
+        self._changelog.listen(task.stores)
+        return task
+
+    def publish(self, commit: Commit | None) -> None:
+        """The output is committed: the state of this pass is final."""
+        if commit is not None:
+            crash_point(self.job, "before publish")
+            self._state.publish(commit.sequence, commit.attempt)
+            crash_point(self.job, "after publish")
+        self._state.end()
+
+    def adopt(self, commit: Commit) -> None:
+        """An earlier attempt of this pass committed its output: its state counts, not what was computed again."""
+        if commit.attempt:
+            self._state.publish(commit.sequence, commit.attempt)
+        self.forget()
+
+    def forget(self) -> None:
+        """Something failed: start the next pass from what is on disk."""
+        self._task = None
+        self._collector = TaskCollector(self.job, self.task_id)
+        self._state.forget()

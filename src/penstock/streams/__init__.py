@@ -1,0 +1,1 @@
+"""The DSL: StreamsBuilder, streams, tables, and the objects that configure them."""

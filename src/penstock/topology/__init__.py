@@ -1,0 +1,1 @@
+"""Topologies: logical graph, physical nodes and operators, names, checks and descriptions."""

@@ -1,0 +1,1 @@
+"""Recorded cases of Kafka Streams' behaviour: a topology in words, inputs, and the outputs Kafka gives."""

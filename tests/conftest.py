@@ -1,0 +1,84 @@
+"""Fixtures shared by all tests. Nothing here starts a JVM before a test asks for it."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import re
+import signal
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import hypothesis
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from penstock.broker import LocalBroker
+
+# A program started in the background may begin with Ctrl-C ignored, and hands that on to what it starts; several tests
+# interrupt such programs.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# How long an example takes says something about the machine, not about the code.
+hypothesis.settings.register_profile("penstock", deadline=None)
+hypothesis.settings.load_profile("penstock")
+
+TopicFactory = Callable[..., str]
+"""`topic()` or `topic(partitions=4, config={"cleanup.policy": "compact"})` creates a topic and returns its name."""
+
+
+@pytest.fixture(autouse=True)
+def _apart() -> Iterator[None]:
+    """What tests, doctests and pages of the docs change for the whole process is put back."""
+    from penstock.serde import names
+
+    logger, serdes = logging.getLogger("penstock"), dict(names._FACTORIES)
+    before = (logger.propagate, logger.level, list(logger.handlers))
+    yield
+    logger.propagate, logger.level, logger.handlers = before[0], before[1], before[2]
+    names._FACTORIES.clear()
+    names._FACTORIES.update(serdes)
+
+
+@pytest.fixture(scope="session")
+def broker() -> Iterator[LocalBroker]:
+    """One Kafka for the whole session; tests stay apart by their topic names."""
+    from penstock.broker import LocalBroker
+
+    with LocalBroker() as running:
+        yield running
+
+
+@pytest.fixture
+def topic(broker: LocalBroker, request: pytest.FixtureRequest) -> TopicFactory:
+    """Creates topics with names no other test uses."""
+    from confluent_kafka.admin import AdminClient, NewTopic
+
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+    test = re.sub(r"[^a-zA-Z0-9]+", "-", request.node.name).strip("-")[:60]
+
+    def create(name: str = "topic", *, partitions: int = 1, config: dict[str, str] | None = None) -> str:
+        unique = f"{test}-{name}-{next(_numbers)}"
+        new = NewTopic(unique, num_partitions=partitions, replication_factor=1, config=config or {})
+        admin.create_topics([new])[unique].result(timeout=30)
+        while unique not in admin.list_topics(timeout=10).topics:  # the controller answers before the broker knows
+            pass
+        return unique
+
+    return create
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """One Spark session for the whole test session."""
+    from penstock.spark.session import build_session
+
+    session = build_session()
+    yield session
+    session.stop()
+
+
+_numbers = itertools.count(1)

@@ -1,0 +1,1 @@
+"""The processors of the Processor API topologies."""

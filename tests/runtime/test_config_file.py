@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from penstock.errors import ConfigError
+from penstock.runtime.config_file import read_config
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_toml_with_dots_with_tables_and_both(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        "app.toml",
+        """
+        application.id = "word-count"
+        commit.interval.ms = 200
+        [consumer]
+        auto.offset.reset = "latest"
+        [penstock.batch]
+        max.records = 10
+        """,
+    )
+    assert read_config(path) == {
+        "application.id": "word-count",
+        "commit.interval.ms": 200,
+        "consumer.auto.offset.reset": "latest",
+        "penstock.batch.max.records": 10,
+    }
+
+
+def test_properties_as_java_programs_have_them(tmp_path: Path) -> None:
+    path = written(tmp_path, "app.properties", "# mine\napplication.id=word-count\n\n! yes\n num.stream.threads = 4\n")
+    assert read_config(path) == {"application.id": "word-count", "num.stream.threads": "4"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "error"),
+    [
+        ("app.toml", "application.id = word-count", "app.toml is not TOML: "),
+        ("app.properties", "application.id", "line 1 of {folder}/app.properties is not key=value: application.id"),
+    ],
+)
+def test_what_cannot_be_read_is_named(tmp_path: Path, name: str, text: str, error: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        read_config(written(tmp_path, name, text))
+    assert error.format(folder=tmp_path) in str(raised.value)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"the settings file .*/app.toml cannot be read: No such file or directory"):
+        read_config(tmp_path / "app.toml")

@@ -1,0 +1,165 @@
+"""State of a task over batches: replays, moves to other nodes, lost caches, snapshots, keys of any length."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from penstock.errors import ProcessorStateError
+from penstock.state.disk import task_state
+from penstock.state.disk.environments import discard
+from penstock.state.disk.segments import SegmentFolder
+from penstock.state.disk.task_state import TaskState
+
+Model = dict[bytes, bytes]
+
+
+def open_state(folder: Path, node: str = "node") -> TaskState:
+    return TaskState(folder / node / "0_0", str(folder / "checkpoint" / "0_0"))
+
+
+def run_batch(state: TaskState, batch: int, changes: dict[bytes, bytes | None], *, commit: bool = True) -> Model:
+    """One batch that makes these changes; its content when it ends."""
+    state.begin(batch, batch)
+    store = state.store("store")
+    for key, value in changes.items():
+        if value is None:
+            store.delete(key)
+        else:
+            store.put(key, value)
+    content = dict(store.range())
+    attempt = state.finish(batch, {"clock": batch})
+    if commit and attempt is not None:
+        state.publish(batch, attempt)
+    state.end()
+    return content
+
+
+def test_a_replayed_batch_starts_where_it_started_first(tmp_path: Path) -> None:
+    state = open_state(tmp_path)
+    run_batch(state, 0, {b"a": b"1"})
+    run_batch(state, 1, {b"a": b"2", b"b": b"2"}, commit=False)
+    state.forget()
+    assert run_batch(state, 1, {b"c": b"3"}) == {b"a": b"1", b"c": b"3"}
+
+
+def test_a_replay_in_another_process_does_not_see_the_first_attempt(tmp_path: Path) -> None:
+    run_batch(open_state(tmp_path), 0, {b"a": b"1"})
+    run_batch(open_state(tmp_path), 1, {b"a": b"2"})  # published, but Spark never heard of it
+    assert run_batch(open_state(tmp_path), 1, {b"b": b"3"}) == {b"a": b"1", b"b": b"3"}
+
+
+def test_another_node_catches_up_by_the_segments(tmp_path: Path) -> None:
+    first, second = open_state(tmp_path, "first"), open_state(tmp_path, "second")
+    run_batch(first, 0, {b"a": b"1"})
+    run_batch(second, 1, {b"b": b"2"})
+    assert run_batch(first, 2, {}) == {b"a": b"1", b"b": b"2"}
+    assert first.metadata == {"clock": 2}
+
+
+def test_a_lost_cache_is_built_anew(tmp_path: Path) -> None:
+    state = open_state(tmp_path)
+    for batch in range(3):
+        run_batch(state, batch, {str(batch).encode(): b"x"})
+    discard(tmp_path / "node" / "0_0")
+    assert run_batch(open_state(tmp_path), 3, {}) == {b"0": b"x", b"1": b"x", b"2": b"x"}
+
+
+def test_a_cache_ahead_of_the_checkpoint_is_thrown_away(tmp_path: Path) -> None:
+    state = open_state(tmp_path)
+    for batch in range(3):
+        run_batch(state, batch, {str(batch).encode(): b"x"})
+    run_batch(state, 3, {b"3": b"x"})
+    folder = tmp_path / "checkpoint" / "0_0"
+    for name in sorted(folder.iterdir())[1:]:  # a backup from after batch 0 was put back
+        name.unlink()
+    assert run_batch(open_state(tmp_path), 1, {}) == {b"0": b"x"}
+
+
+def test_a_missing_segment_is_an_error_and_never_skipped(tmp_path: Path) -> None:
+    for batch in range(3):
+        run_batch(open_state(tmp_path), batch, {str(batch).encode(): b"x"})
+    discard(tmp_path / "node" / "0_0")
+    sorted((tmp_path / "checkpoint" / "0_0").iterdir())[1].unlink()
+    with pytest.raises(
+        ProcessorStateError, match="segment 2 follows 1, but the state is at 0: a segment file is missing"
+    ):
+        open_state(tmp_path).begin(3, 3)
+
+
+def test_snapshots_replace_old_segments_and_restore_the_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(task_state, "SNAPSHOT_SEGMENTS", 3)
+    state = open_state(tmp_path)
+    expected = {}
+    for batch in range(8):
+        key = str(batch).encode()
+        expected[key] = b"x"
+        run_batch(state, batch, {key: b"x"})
+        if state._snapshot is not None:
+            state._snapshot.join()
+    segments, snapshots = SegmentFolder(str(tmp_path / "checkpoint" / "0_0")).sequences()
+    assert len(snapshots) == 1
+    assert min(segments) > snapshots[0]
+    discard(tmp_path / "node" / "0_0")
+    assert run_batch(open_state(tmp_path), 8, {}) == expected
+
+
+def test_a_second_pass_sees_the_first_one_of_its_batch(tmp_path: Path) -> None:
+    state = open_state(tmp_path)
+    state.begin(0, 0)
+    state.store("store").put(b"a", b"1")
+    attempt = state.finish(0, {})
+    assert attempt is not None
+    state.publish(0, attempt)
+    state.end()
+    other = open_state(tmp_path, "other")
+    other.begin(0, 1)
+    assert dict(other.store("store").range()) == {b"a": b"1"}
+    other.store("store").put(b"b", b"2")
+    attempt = other.finish(1, {})
+    assert attempt is not None
+    other.publish(1, attempt)
+    other.end()
+    state.begin(2, 2)
+    assert dict(state.store("store").range()) == {b"a": b"1", b"b": b"2"}
+    state.end()
+
+
+keys = st.one_of(
+    st.binary(min_size=1, max_size=4),
+    st.builds(lambda head, tail: head * 490 + tail, st.sampled_from([b"p", b"q"]), st.binary(max_size=3)),
+)
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.dictionaries(keys, st.one_of(st.none(), st.binary(max_size=3)), max_size=8), min_size=1, max_size=6),
+    keys,
+    keys,
+)
+def test_content_and_ranges_equal_a_dict(
+    tmp_path_factory: pytest.TempPathFactory, batches: list[dict[bytes, bytes | None]], one: bytes, other: bytes
+) -> None:
+    folder = tmp_path_factory.mktemp("state")
+    lower, upper = min(one, other), max(one, other)
+    model: Model = {}
+    for batch, changes in enumerate(batches):
+        for key, value in changes.items():
+            if value is None:
+                model.pop(key, None)
+            else:
+                model[key] = value
+        state = open_state(folder, f"node{batch % 2}")
+        assert run_batch(state, batch, changes) == model
+        state.begin(batch + 1, batch + 1)
+        store = state.store("store")
+        inside = [(k, model[k]) for k in sorted(model) if lower <= k < upper]
+        assert list(store.range(lower, upper)) == inside
+        assert list(store.range(lower, upper, reverse=True)) == inside[::-1]
+        assert list(store.range(lower, limit=2)) == [(k, model[k]) for k in sorted(model) if k >= lower][:2]
+        assert len(store) == len(model)
+        assert all(store.get(k) == model.get(k) for k in [*model, lower])
+        state.end()
