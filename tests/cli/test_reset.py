@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from penstock.broker import LocalBroker
-from penstock.kafka.admin import Admin, GroupOffset
+from penstock.kafka.admin import Admin
+from penstock.kafka.consumer_group import GroupOffset
 from penstock.kafka.producing import RecordProducer
 from penstock.runtime.presence import Presence
 from penstock.runtime.reset import publish_positions

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from penstock.kafka.admin import Admin, GroupOffset, TopicSummary, partitions_of
+from penstock.kafka.admin import Admin, TopicSummary, partitions_of
+from penstock.kafka.consumer_group import GroupOffset
 from penstock.kafka.errors import KafkaClientError, TopicExists, TopicMismatch, TopicMissing
 from tests.kafka.conftest import Send
 

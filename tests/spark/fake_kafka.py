@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from penstock import StreamsBuilder, Topology
-from penstock.kafka.admin import GroupOffset
+from penstock.kafka.consumer_group import GroupOffset
 from penstock.kafka.errors import TopicMissing
 from penstock.runtime.settings import Settings
 from penstock.spark.job import Job, Limits

@@ -12,7 +12,8 @@ import pytest
 from penstock import AutoOffsetReset, StreamsBuilder, Topology
 from penstock.broker import LocalBroker
 from penstock.errors import MissingSourceTopicError
-from penstock.kafka.admin import Admin, GroupOffset
+from penstock.kafka.admin import Admin
+from penstock.kafka.consumer_group import GroupOffset
 from penstock.kafka.producing import RecordProducer
 from penstock.kafka.transactions import TransactionalProducer
 from penstock.spark.job import Job, Limits

@@ -8,7 +8,7 @@ import pytest
 
 from penstock import AutoOffsetReset, StreamsBuilder, Topology
 from penstock.errors import StreamsError
-from penstock.kafka.admin import GroupOffset
+from penstock.kafka.consumer_group import GroupOffset
 from penstock.spark.job import Job
 from penstock.spark.positions import decide_start
 from tests.spark.fake_kafka import FakeKafka, make_job

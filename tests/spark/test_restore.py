@@ -22,7 +22,7 @@ from penstock import (
 )
 from penstock.broker import LocalBroker
 from penstock.errors import ProcessorStateError
-from penstock.kafka.admin import GroupOffset
+from penstock.kafka.consumer_group import GroupOffset
 from penstock.spark.restore import restore_lost_state
 from penstock.spark.task_restore import RestoreListener
 from tests.conftest import TopicFactory

@@ -20,8 +20,9 @@ from penstock.cli.connection import (
 )
 from penstock.cli.errors import InputError, clean_end
 from penstock.cli.record_formats import Format, as_text, decoder
-from penstock.kafka.admin import Admin, PartitionId, partitions_of
+from penstock.kafka.admin import Admin, partitions_of
 from penstock.kafka.clients import open_consumer, open_range_consumer, translate
+from penstock.kafka.consumer_group import PartitionId
 from penstock.kafka.errors import TopicMissing
 from penstock.kafka.ranges import OffsetRange, merge_ranges
 

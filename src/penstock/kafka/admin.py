@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
-from confluent_kafka import ConsumerGroupTopicPartitions, IsolationLevel, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import ConfigResource, NewPartitions, NewTopic, OffsetSpec
 
 from penstock.kafka.client_log import logger
-from penstock.kafka.clients import REACHABLE_SECONDS, ErrorEvents, open_admin, open_consumer, require_broker, translate
+from penstock.kafka.clients import REACHABLE_SECONDS, ErrorEvents, open_admin, require_broker, translate
+from penstock.kafka.consumer_group import GroupOffset, PartitionId, commit_group, read_group
 from penstock.kafka.error_codes import MOVING, STALE_LEADER, TIMED_OUT
 from penstock.kafka.errors import KafkaClientError, TopicExists, TopicMismatch, TopicMissing
 from penstock.kafka.settings import Settings
@@ -24,7 +25,6 @@ REQUEST_SECONDS = 15.0
 _SET_ON_TOPIC = 1
 _OFFSET_SPEC: Any = OffsetSpec  # its constructors carry no types
 
-PartitionId = tuple[str, int]
 T = TypeVar("T")
 
 
@@ -67,14 +67,6 @@ class TopicDescription:
     def offsets(self) -> int:
         """Sum over the partitions."""
         return sum(partition.offsets for partition in self.partitions)
-
-
-@dataclass(frozen=True, slots=True)
-class GroupOffset:
-    """What a consumer group committed for a partition."""
-
-    offset: int
-    metadata: str = ""
 
 
 class Admin:
@@ -222,41 +214,19 @@ class Admin:
             self._call(partial(self._client.delete_records, asked, request_timeout=REQUEST_SECONDS))
 
     def group_offsets(self, group: str, partitions: Iterable[PartitionId]) -> dict[PartitionId, GroupOffset]:
-        """What a consumer group committed for those of the partitions it ever committed.
-
-        Waits for the end of a transaction that holds offsets back, instead of showing the ones before it.
-        """
-        asked = [TopicPartition(topic, partition) for topic, partition in partitions]
-        if not asked:
-            return {}
-        # Through a consumer: the admin client's own request crashes the process if the coordinator has just moved.
-        consumer = open_consumer({**self._settings, "isolation.level": "read_committed"}, group_id=group)
-        try:
-            answer = self._patiently(lambda: consumer.committed(asked, REQUEST_SECONDS))
-        except KafkaException as error:
-            raise translate(error, self._settings) from None
-        finally:
-            consumer.close()
-        return {(p.topic, p.partition): GroupOffset(p.offset, p.metadata or "") for p in answer if p.offset >= 0}
+        """What a consumer group committed for those of the partitions it ever committed; see `read_group`."""
+        return read_group(self._settings, group, partitions)
 
     def set_group_offsets(self, group: str, offsets: Mapping[PartitionId, GroupOffset]) -> None:
-        """Commit offsets for a consumer group that has no running members."""
-        positions = [
-            TopicPartition(topic, partition, committed.offset, metadata=committed.metadata)
-            for (topic, partition), committed in offsets.items()
-        ]
-        if positions:
-            request = [ConsumerGroupTopicPartitions(group, positions)]
-            alter = self._client.alter_consumer_group_offsets
-            answer = self._call(partial(alter, request, request_timeout=REQUEST_SECONDS))[group]
-            for position in answer.topic_partitions:
-                if position.error is not None:
-                    raise translate(position.error, self._settings, topic=position.topic)
+        """Commit offsets for a consumer group that has no running members; see `commit_group`."""
+        commit_group(self._settings, group, offsets)
 
     def delete_group(self, group: str) -> None:
         """Forget a consumer group and its offsets; nothing happens if there is none."""
+        # With a client of its own: requests to a coordinator that went away spoil a client for good, see `consumer_group`.
+        client = open_admin(self._settings)
         try:
-            self._answers(partial(self._client.delete_consumer_groups, [group], request_timeout=REQUEST_SECONDS))
+            self._answers(partial(client.delete_consumer_groups, [group], request_timeout=REQUEST_SECONDS))
         except KafkaException as error:
             if error.args[0].code() != KafkaError.GROUP_ID_NOT_FOUND:
                 raise translate(error, self._settings) from None

@@ -75,9 +75,9 @@ def _is_denial(error: KafkaError) -> bool:
     return error.code() in DENIED or (error.code() in UNREACHABLE and _HANDSHAKE.search(error.str()) is not None)
 
 
-def open_consumer(settings: Settings, *, group_id: str = "penstock", events: ErrorEvents | None = None) -> Consumer:
+def open_consumer(settings: Settings, *, group_id: str = "penstock", fixed: Settings | None = None) -> Consumer:
     """A consumer that commits only when told to."""
-    return _open(Consumer, settings, "consumer", {**_CONSUMER, "group.id": group_id}, {}, events)
+    return _open(Consumer, settings, "consumer", {**_CONSUMER, "group.id": group_id}, fixed or {}, None)
 
 
 def open_range_consumer(settings: Settings, *, group_id: str = "penstock") -> Consumer:

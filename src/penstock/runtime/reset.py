@@ -12,7 +12,8 @@ from pathlib import Path
 import pyarrow.fs as pafs
 
 from penstock.errors import StreamsError
-from penstock.kafka.admin import REQUEST_SECONDS, Admin, GroupOffset, TopicSummary
+from penstock.kafka.admin import REQUEST_SECONDS, Admin, TopicSummary
+from penstock.kafka.consumer_group import GroupOffset
 from penstock.kafka.errors import KafkaClientError, TopicMissing
 from penstock.runtime.commit_topics import commits_group, existing_commit_topics
 from penstock.runtime.presence import owner

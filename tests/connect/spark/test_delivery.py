@@ -16,6 +16,8 @@ from penstock.connect.errors import RetriableError
 from penstock.connect.runner import ConnectorRunner
 from penstock.connect.spark.source_offsets import FILE
 from penstock.kafka.admin import Admin
+from penstock.kafka.errors import ProducerFenced
+from penstock.kafka.transactions import TransactionalProducer
 from tests.connect.spark.conftest import RunnerFactory, States, wait_until
 from tests.connect.spark.test_runner import consume, lines, produce, sink, source
 
@@ -153,6 +155,31 @@ def test_shared_offsets_are_written_with_the_records(
     runner.stop("in")
     runner.reset_offsets("in", source("in", given, name))
     assert told == [[{"partition": {"filename": str(given)}, "offset": None}]]
+
+
+def test_a_worker_that_was_cut_off_cannot_commit_what_its_successor_reads_again(
+    make_runner: RunnerFactory, states: States, topic: Topics, tmp_path: Path, broker: LocalBroker
+) -> None:
+    name, offsets, given = topic(), topic("offsets", config={"cleanup.policy": "compact"}), tmp_path / "in.txt"
+    given.write_text("one\n")
+    zombie = TransactionalProducer({"bootstrap.servers": broker.bootstrap_servers}, "connect-source-cut-off-0")
+    zombie.begin()
+    zombie.produce(name, b"one")
+    too_late: list[Exception] = []
+
+    def stored(connector: str) -> list[Any]:
+        # The last moment for the zombie: its successor has not read the offsets yet.
+        try:
+            zombie.commit()
+        except ProducerFenced as error:
+            too_late.append(error)
+        return []
+
+    runner = make_runner(offset_storage_topic=offsets, stored_offsets=stored)
+    runner.start("cut-off", source("cut-off", given, name), listener=states)
+    wait_until(lambda: consume(broker, offsets))
+    assert [m.value() for m in consume(broker, name)] == [b"one"]
+    assert too_late
 
 
 def test_at_least_once_works_without_transactions(

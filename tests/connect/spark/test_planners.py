@@ -14,7 +14,8 @@ from penstock.connect.spark.sink_planner import SinkPlanner, share
 from penstock.connect.spark.source_offsets import OffsetsFile, SharedOffsets
 from penstock.connect.spark.source_planner import SourcePlanner
 from penstock.connect.validation import ConnectorKind
-from penstock.kafka.admin import GroupOffset, TopicSummary
+from penstock.kafka.admin import TopicSummary
+from penstock.kafka.consumer_group import GroupOffset
 from penstock.kafka.errors import TopicMissing
 
 
@@ -252,7 +253,7 @@ def test_shared_offsets_are_told_unless_tasks_write_them() -> None:
     entry = {"partition": {"part": "a"}, "offset": {"n": 3}}
     task = Numbers({})
     task.limit = 4
-    planner = SourcePlanner([task], SharedOffsets([entry], told.append))
+    planner = SourcePlanner([task], SharedOffsets(lambda: [entry], told.append))
     plans = planner.next()
     assert plans[0]["ranges"] == [[{"part": "a"}, {"n": 3}, {"n": 4}]]
     planner.done(plans, [])

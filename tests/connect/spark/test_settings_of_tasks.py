@@ -16,7 +16,8 @@ from penstock.connect.spark.offsets import SinkGroup, SourceStore
 from penstock.connect.spark.topic_creation import TopicCreation
 from penstock.connect.spark.worker_session import WorkerSession
 from penstock.connect.validation import ConnectorKind
-from penstock.kafka.admin import GroupOffset, TopicSummary
+from penstock.kafka.admin import TopicSummary
+from penstock.kafka.consumer_group import GroupOffset
 from penstock.kafka.errors import TopicMissing
 
 CREATION = {

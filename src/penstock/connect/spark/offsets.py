@@ -20,7 +20,8 @@ from penstock.connect.requests.connector_offsets import (
 from penstock.connect.spark.job import ConnectJob
 from penstock.connect.spark.source_offsets import OffsetsFile, SharedOffsets
 from penstock.connect.spark.source_planner import Entry, partition_key
-from penstock.kafka.admin import Admin, GroupOffset
+from penstock.kafka.admin import Admin
+from penstock.kafka.consumer_group import GroupOffset
 from penstock.kafka.errors import TopicMissing
 
 Offsets = Sequence[Mapping[str, Any]]
@@ -124,7 +125,7 @@ class SourceStore:
         """
         if self._stored is None:
             return OffsetsFile(self._folder, self._publish)
-        return SharedOffsets(self._stored(), None if in_transactions else self._publish)
+        return SharedOffsets(self._stored, None if in_transactions else self._publish)
 
     def entries(self) -> list[Entry]:
         """All offsets."""

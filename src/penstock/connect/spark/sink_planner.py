@@ -14,7 +14,8 @@ from penstock.connect.config.java_regex import compile_java
 from penstock.connect.errors import ConnectError
 from penstock.connect.spark.job import ConnectJob
 from penstock.connect.spark.reports import Plan, Report
-from penstock.kafka.admin import GroupOffset, TopicSummary
+from penstock.kafka.admin import TopicSummary
+from penstock.kafka.consumer_group import GroupOffset
 from penstock.kafka.errors import TopicMissing
 from penstock.spark.pace import Pace
 

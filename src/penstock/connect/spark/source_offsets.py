@@ -80,19 +80,20 @@ class SharedOffsets:
     """Offsets that belong to several workers: asked for at each start, told after each batch.
 
     Args:
-        entries: The offsets to begin with.
+        stored: Asked for the offsets to begin with, when they are wanted and not before: until an earlier start is
+            fenced, its tasks may still commit others.
         publish: Told of new offsets after each batch; None if tasks write them with their records.
     """
 
-    def __init__(self, entries: Sequence[Entry], publish: Publish | None) -> None:
+    def __init__(self, stored: Callable[[], Sequence[Entry]], publish: Publish | None) -> None:
         self.incarnation = uuid.uuid4().hex
         self.batch = -1
-        self._entries = list(entries)
+        self._stored = stored
         self._publish = publish
 
     def entries(self) -> list[Entry]:
         """All offsets."""
-        return self._entries
+        return list(self._stored())
 
     def planned(self) -> list[Plan] | None:
         """Nothing: a batch that was not told is read again from the offsets before it."""
