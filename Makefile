@@ -14,9 +14,9 @@ UV := $(shell command -v uv || echo .tools/bin/uv)
 BIN := .venv/bin
 # Written last by setup: younger than the lock file means the environment matches it.
 SYNCED := .venv/.synced
-# Quicker where tests may get in each other's way: make test SIDE_BY_SIDE="-n 2 --dist loadfile --max-worker-restart=0" gives
-# each side a broker and a Spark session of its own.
-SIDE_BY_SIDE ?=
+# Three tests at a time, each side with a broker and a Spark session of its own: most tests wait most of their time.
+# One after the other, in the order of the files: make test SIDE_BY_SIDE=
+SIDE_BY_SIDE ?= -n 3 --dist loadgroup --no-loadscope-reorder --max-worker-restart=0
 
 .PHONY: help setup check fmt docs-tables servers test test-fast cases cases-connect differential chaos bench bench-latency bench-growth bench-soak bench-interpreter bench-connect bench-connectors chaos-connect chaos-connectors demo example-mariadb-parquet example-postgres-join lock clean
 

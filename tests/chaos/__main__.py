@@ -200,7 +200,7 @@ def main() -> int:
         with (
             LocalBroker() as broker,
             tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
-            no_executor_folders_left(),
+            no_executor_folders_left(options.master),
         ):
             kinds = [kind for kind in options.kinds.split(",") if kind]
             round_ = Round(scenario, broker, Path(folder), options.guarantee, chance, options.master, kinds)

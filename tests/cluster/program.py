@@ -141,7 +141,7 @@ def is_running(pid: int) -> bool:
 @contextmanager
 def program(folder: Path, broker: LocalBroker, topics: list[str], **settings: Any) -> Iterator[Program]:
     """Run it until the block ends."""
-    with no_executor_folders_left():
+    with no_executor_folders_left(settings["spark.master"]):
         running = Program(folder, Kafka(broker.bootstrap_servers), topics, settings)
         try:
             yield running

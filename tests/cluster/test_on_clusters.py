@@ -110,11 +110,11 @@ def test_executors_die(broker: LocalBroker, topic: TopicFactory, tmp_path: Path)
     }
     with program(tmp_path, broker, topics, **settings) as running:
         for death in range(2):
-            lines = _lines(len(sent), 3000)
+            lines = _lines(len(sent), 1500)
             _send(kafka, topics[0], lines)
             sent += lines
             # In mid-load: some lines of this round are done, and many are not.
-            done = death * 3000
+            done = death * 1500
             running.until(lambda done=done: sum(_echoed(kafka, topics[1]).values()) > done)  # type: ignore[misc]
             _kill_an_executor(running)
         running.until(lambda: _is_complete(kafka, topics, sent))
