@@ -16,7 +16,7 @@ BIN := .venv/bin
 SYNCED := .venv/.synced
 # Three tests at a time, each side with a broker and a Spark session of its own: most tests wait most of their time.
 # One after the other, in the order of the files: make test SIDE_BY_SIDE=
-SIDE_BY_SIDE ?= -n 3 --dist loadgroup --no-loadscope-reorder --max-worker-restart=0
+SIDE_BY_SIDE ?= -n 3 --no-loadscope-reorder --max-worker-restart=0
 
 .PHONY: help setup check fmt docs-tables servers test test-fast cases cases-connect differential chaos bench bench-latency bench-growth bench-soak bench-interpreter bench-connect bench-connectors chaos-connect chaos-connectors demo example-mariadb-parquet example-postgres-join lock clean
 

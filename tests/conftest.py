@@ -7,10 +7,12 @@ import logging
 import re
 import signal
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
+
+from tests import side_by_side
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,37 +28,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 hypothesis.settings.register_profile("penstock", deadline=None)
 hypothesis.settings.load_profile("penstock")
 
-# Tests that share what takes long to start, a server or a query over many topologies.
-_TOGETHER = (
-    "tests/connect/search/",
-    "tests/connect/storage/test_documented_configs.py",
-    "tests/connect/storage/test_hdfs.py",
-    "tests/matrix/test_operators.py",
-    "tests/matrix/test_operators_cached.py",
-    "tests/matrix/test_recorded_cases.py",
-)
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    return side_by_side.scheduler(config, log)
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Side by side (`--dist loadgroup`): what takes long first, the other slow tests one by one, all else by file, so that
-    no side is left with a long one at the end.
-    """
-    if not hasattr(config, "workerinput"):
-        return
-    order = {item: _place(item) for item in items}
-    items.sort(key=lambda item: order[item][0])
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(order[item][1]))
-
-
-def _place(item: pytest.Item) -> tuple[int, str]:
-    """How late a test comes, and what it stays together with."""
-    file = item.nodeid.partition("::")[0]
-    together = next((start for start in _TOGETHER if file.startswith(start)), None)
-    if together is not None:
-        return 0, together
-    return (1, item.nodeid) if item.get_closest_marker("slow") else (2, file)
+    if hasattr(config, "workerinput"):  # one of several sides
+        items.sort(key=side_by_side.place)
 
 
 TopicFactory = Callable[..., str]
