@@ -15,6 +15,7 @@ from penstock.spark.group_offsets import GroupOffsets
 from penstock.spark.job import Job, decode
 from penstock.spark.offsets import Offsets, records_between
 from penstock.spark.planner import Planner
+from penstock.spark.quiet_end import end_quietly
 from penstock.spark.rows import SPARK_SCHEMA, to_batch
 from penstock.spark.samples import Samples
 from penstock.spark.tasks.client import run_in_slot
@@ -62,6 +63,7 @@ class PenstockReader(DataSourceStreamReader):
 
     def _plans(self) -> Planner:
         if self._planner is None:
+            end_quietly()  # this is Spark's runner of the source, a process of its own
             job = self._job
             samples = Samples(job.kafka["consumer"], group_id=job.commits_group)
             self._planner = Planner(job, Admin(job.kafka["admin"]), samples)

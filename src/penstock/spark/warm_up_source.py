@@ -9,6 +9,7 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
 import penstock.spark.data_source  # noqa: F401 - a worker that has this module has all that a task needs
+from penstock.spark.quiet_end import end_quietly
 from penstock.spark.rows import METRICS, SPARK_SCHEMA, to_batch
 
 NAME = "penstock-warm-up"
@@ -33,6 +34,7 @@ class _Reader(DataSourceStreamReader):
         self._slots = slots
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
+        end_quietly()
         return {"batch": 0}
 
     def latestOffset(self, *_: Any) -> dict[str, int]:  # noqa: N802 - Spark's name
