@@ -180,6 +180,7 @@ def test_a_worker_that_was_cut_off_cannot_commit_what_its_successor_reads_again(
     wait_until(lambda: consume(broker, offsets))
     assert [m.value() for m in consume(broker, name)] == [b"one"]
     assert too_late
+    zombie.close()
 
 
 def test_at_least_once_works_without_transactions(
