@@ -16,8 +16,9 @@ from confluent_kafka.admin import ConfigResource, NewPartitions, NewTopic, Offse
 from penstock.kafka.client_log import logger
 from penstock.kafka.clients import REACHABLE_SECONDS, ErrorEvents, open_admin, require_broker, translate
 from penstock.kafka.consumer_group import GroupOffset, PartitionId, commit_group, read_group
-from penstock.kafka.error_codes import MOVING, STALE_LEADER, TIMED_OUT
+from penstock.kafka.error_codes import TIMED_OUT
 from penstock.kafka.errors import KafkaClientError, TopicExists, TopicMismatch, TopicMissing
+from penstock.kafka.patience import patiently
 from penstock.kafka.settings import Settings
 
 REQUEST_SECONDS = 15.0
@@ -298,21 +299,13 @@ class Admin:
             logger.debug("metadata cannot be had now: %s", error)
 
     def _patiently(self, ask: Callable[[], T]) -> T:
-        """Ask again while leaders or coordinators are on the move."""
-        deadline = time.monotonic() + REACHABLE_SECONDS
-        while True:
+        def ask_and_log() -> T:
             try:
                 return ask()
-            except KafkaException as error:
-                code = error.args[0].code()
-                if code not in MOVING or time.monotonic() > deadline:
-                    raise
-                time.sleep(0.05)
-                if code in STALE_LEADER:
-                    self._refresh()
             finally:
-                # Hands over what the client wants to log.
-                self._client.poll(0)
+                self._client.poll(0)  # hands over what the client wants to log
+
+        return patiently(ask_and_log, self._refresh)
 
 
 def is_internal(topic: str) -> bool:

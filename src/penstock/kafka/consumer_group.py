@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from penstock.kafka.clients import REACHABLE_SECONDS, open_consumer, translate
-from penstock.kafka.error_codes import MOVING, TIMED_OUT, UNKNOWN_TOPIC
+from penstock.kafka.clients import open_consumer, translate
+from penstock.kafka.error_codes import TIMED_OUT, UNKNOWN_TOPIC
+from penstock.kafka.patience import patiently
 from penstock.kafka.settings import Settings
 
 PartitionId = tuple[str, int]
-T = TypeVar("T")
 _ANSWER_SECONDS = 15.0
 _POLL_SECONDS = 0.05
 
@@ -46,7 +45,7 @@ def read_group(settings: Settings, group: str, partitions: Iterable[PartitionId]
         return {}
     consumer = open_consumer({**settings, "isolation.level": "read_committed"}, group_id=group)
     try:
-        answer = _patiently(lambda: consumer.committed(asked, _ANSWER_SECONDS))
+        answer = patiently(lambda: consumer.committed(asked, _ANSWER_SECONDS))
     except KafkaException as error:
         raise translate(error, settings) from None
     finally:
@@ -89,23 +88,11 @@ def commit_group(settings: Settings, group: str, offsets: Mapping[PartitionId, G
             raise KafkaException(error)
 
     try:
-        _patiently(commit)
+        patiently(commit)
     except KafkaException as error:
         raise translate(error, settings) from None
     finally:
         _leave(consumer)
-
-
-def _patiently(ask: Callable[[], T]) -> T:
-    """Ask again while the coordinator is on the move."""
-    deadline = time.monotonic() + REACHABLE_SECONDS
-    while True:
-        try:
-            return ask()
-        except KafkaException as error:
-            if error.args[0].code() not in MOVING or time.monotonic() > deadline:
-                raise
-            time.sleep(_POLL_SECONDS)
 
 
 def _leave(consumer: Consumer) -> None:
