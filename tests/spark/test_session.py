@@ -212,3 +212,34 @@ def test_a_jvm_that_does_not_start_is_an_error_with_its_reason() -> None:
         "Install Java 17 or newer, or point JAVA_HOME at one"
     )
     assert done.stderr == ""
+
+
+MANY_FILES = """
+import os, threading
+from penstock.spark.session import build_session
+
+files = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+called = threading.Event()
+session = build_session({"spark.driver.memory": "1g"})
+query = session.readStream.format("rate").load().writeStream.foreachBatch(lambda rows, batch: called.set()).start()
+print(called.wait(60), flush=True)
+os._exit(0)  # a query that is never called cannot be stopped
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(300)
+def test_a_program_with_many_open_files_is_called_by_spark(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 4096:
+        pytest.skip("no program may have so many files here")
+    done = subprocess.run(
+        [sys.executable, "-c", MANY_FILES],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 4096), hard)),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "True\n", done.stderr

@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from penstock.errors import ConfigError
 from penstock.jars import JarError, fetch, require_java
+from penstock.spark.callbacks import take_calls_on_any_file
 from penstock.spark.class_archive import ClassArchive
 from penstock.spark.jvm import launch_jvm
 from penstock.spark.masters import is_local
@@ -53,6 +54,7 @@ def build_session(
         ConfigError: A setting would break an application, or the running session has such a setting.
         JavaError: There is no Java 17, or the JVM does not start.
     """
+    take_calls_on_any_file()
     given = spark_settings(settings)
     _take(given, "spark.master", master)
     _take(given, "spark.app.name", app_name)
