@@ -12,7 +12,7 @@ from penstock.connect.connectors.jdbc.sink.task import JdbcSinkTask
 from penstock.connect.converters.json_converter import JsonConverter
 from penstock.connect.converters.simple_header_converter import SimpleHeaderConverter
 from penstock.connect.converters.string_converter import StringConverter
-from penstock.connect.data import TimestampType
+from penstock.connect.data import SinkColumns, TimestampType
 from penstock.connect.failures import ConsumedColumns, ErrorSettings, RetryWithTolerance
 from penstock.connect.pipelines import SinkPipeline
 
@@ -96,6 +96,10 @@ def _ours(
 
     def run() -> None:
         for batch in batches:
-            task.put(pipeline.convert_columns(batch))
+            found = pipeline.convert_columns(batch)
+            if isinstance(found, SinkColumns):
+                task.put_columns(found)
+            else:
+                task.put(found)
 
     return run

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import filterfalse
+from itertools import filterfalse, groupby
+from typing import Any, TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
@@ -16,6 +17,7 @@ from penstock.kafka.error_codes import OFFSET_RESET, PARTITION_EOF, UNKNOWN_PART
 from penstock.kafka.errors import KafkaClientError, OffsetsGone, RangeStalled, TopicMissing
 
 _POLL_SECONDS = 0.5
+C = TypeVar("C", bound="Cursor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,38 @@ def poll(
             raise RangeStalled(
                 r.topic, r.partition, position=waiting.position, end=r.end, seconds=stalled_seconds, cause=cause
             )
+
+
+def run_key(ranges: Sequence[OffsetRange]) -> Callable[[Message], Any]:
+    """The cheapest thing that tells neighbouring messages of different ranges apart."""
+    topics = {r.topic for r in ranges}
+    if len(topics) == len(ranges):
+        return Message.topic
+    if len(topics) == 1:
+        return Message.partition
+    return lambda message: (message.topic(), message.partition())
+
+
+def runs(
+    messages: Sequence[Message], cursors: Mapping[tuple[str, int], C], key: Callable[[Message], Any]
+) -> Iterator[tuple[C, list[Message]]]:
+    """Neighbouring messages of one range, with its cursor.
+
+    Args:
+        messages: What the consumer gave.
+        cursors: Those of all ranges, by topic and partition.
+        key: From `run_key`.
+
+    Raises:
+        KafkaClientError: The client tells of an error that belongs to none of the ranges.
+    """
+    for _, run in groupby(messages, key):
+        part = list(run)
+        cursor = cursors.get((part[0].topic() or "", part[0].partition() or 0))
+        if cursor is None:
+            error = part[0].error()
+            raise KafkaClientError(f"Records cannot be read: {plain_reason(error) if error else part[0].topic()}")
+        yield cursor, part
 
 
 def _unreadable(consumer: Consumer, r: OffsetRange) -> str:

@@ -7,15 +7,11 @@ comes, or when the client says that it reached the end of the partition there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from confluent_kafka import Consumer, Message, TopicPartition
 
-from penstock.kafka.clients import plain_reason
-from penstock.kafka.errors import KafkaClientError
-from penstock.kafka.range_cursor import Cursor, OffsetRange, assigned, poll
+from penstock.kafka.range_cursor import Cursor, OffsetRange, assigned, poll, run_key, runs
 from penstock.kafka.timestamp_merge import Lane, merge
 
 __all__ = ["CHUNK_RECORDS", "OffsetRange", "merge_ranges", "read_range"]
@@ -86,12 +82,11 @@ def merge_ranges(
         return
     sources = [_Source(r) for r in wanted]
     by_partition = {(s.range.topic, s.range.partition): s for s in sources}
-    run_key = _run_key(wanted)
+    key = run_key(wanted)
     with assigned(consumer, sources):
         for messages in poll(consumer, sources, chunk_records=chunk_records, stalled_seconds=stalled_seconds):
-            for _, run in groupby(messages, run_key):
-                part = list(run)
-                _source_of(part[0], by_partition).add(consumer, part)
+            for source, run in runs(messages, by_partition, key):
+                source.add(consumer, run)
             merged = merge([source.lane for source in sources])
             for source in sources:
                 source.hold_or_release(consumer)
@@ -125,21 +120,3 @@ class _Source(Cursor):
         elif self.paused and len(self.lane) <= MERGE_BUFFER_RECORDS // 2:
             consumer.resume([TopicPartition(self.range.topic, self.range.partition)])
             self.paused = False
-
-
-def _source_of(message: Message, by_partition: dict[tuple[str, int], _Source]) -> _Source:
-    source = by_partition.get((message.topic() or "", message.partition() or 0))
-    if source is None:
-        error = message.error()
-        raise KafkaClientError(f"Records cannot be read: {plain_reason(error) if error else message.topic()}")
-    return source
-
-
-def _run_key(ranges: list[OffsetRange]) -> Callable[[Message], Any]:
-    """The cheapest thing that tells neighbouring messages of different ranges apart."""
-    topics = {r.topic for r in ranges}
-    if len(topics) == len(ranges):
-        return Message.topic
-    if len(topics) == 1:
-        return Message.partition
-    return lambda message: (message.topic(), message.partition())

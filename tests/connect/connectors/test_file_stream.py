@@ -10,7 +10,7 @@ import pytest
 from penstock.connect.api import CONNECTORS, SinkConnector, SourceConnector, SourceRange, TopicPartition, connector_kind
 from penstock.connect.connectors.file_stream_sink import FileStreamSinkConnector, FileStreamSinkTask
 from penstock.connect.connectors.file_stream_source import FileStreamSourceConnector, FileStreamSourceTask
-from penstock.connect.data import STRING_SCHEMA, SinkRecord
+from penstock.connect.data import STRING_SCHEMA, SinkColumns, SinkRecord, TimestampType
 from penstock.connect.errors import ConfigError, ConnectError
 from penstock.connect.validation import ConnectorKind
 
@@ -147,6 +147,25 @@ def test_values_become_lines(tmp_path: Path) -> None:
     sink.batch(sink_record(0, "one"), sink_record(1, "two"))
     sink.task.put([SinkRecord("t", 0, value={"a": 1, "b": [True, None]}, offset=2, original_offset=2)])
     assert sink.lines() == ["one", "two", "{a=1, b=[true, null]}"]
+
+
+def columns(offsets: list[int], values: list[Any]) -> SinkColumns:
+    count = len(offsets)
+    none: list[None] = [None] * count
+    return SinkColumns("t", 0, offsets, none, none, none, values, none, [TimestampType.CREATE_TIME] * count)
+
+
+def test_columns_become_the_same_lines_and_none_comes_twice(tmp_path: Path) -> None:
+    sink = Sink(tmp_path / "out.txt")
+    sink.task.put_columns(columns([0, 1], [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]))
+    sink.task.put_columns(columns([2, 3, 5], [{"a": 3}, [True, None], "text"]))
+    sink.task.flush({TopicPartition("t", 0): 6})
+    written = ["{a=1, b=x}", "{a=2, b=y}", "{a=3}", "[true, null]", "text"]
+    assert sink.lines() == written
+    sink.die()
+    sink.task.put_columns(columns([3, 5, 6], [[True, None], "text", {"a": 4}]))
+    sink.task.put_columns(columns([7], [{"a": 5}]))
+    assert sink.lines() == [*written, "{a=4}", "{a=5}"]
 
 
 def test_a_batch_that_was_not_finished_leaves_nothing(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.connect.converters.registry import configured_converter, configured_header_converter
-from penstock.connect.data import ConnectRecord, SinkRecord, TimestampType
+from penstock.connect.data import ConnectRecord, SinkColumns, SinkRecord, TimestampType
 from penstock.connect.errors import ConnectError
 from penstock.connect.failures import ConsumedColumns, ErrorSettings, Failure, RetryWithTolerance
 from penstock.connect.pipelines import SinkPipeline
@@ -47,8 +47,15 @@ CHAINS: list[dict[str, str]] = [
     {"transforms": "d,s", **CONDITIONAL, **DROP},
 ]
 VALUES = st.sampled_from(
-    [b'{"a": 1}', b'{"a": "7", "b": null}', b'{"a": "x"}', b"[1]", b"3", b"no json", b"null", b"", None]
+    [b'{"a": 1}', b'{"a": "7", "b": null}', b'{"a": "x"}', b"[1]", b"3", b"no json", b"null", b"", None, b'{"a": 007}']
 )
+KEYS = st.sampled_from([b"k", b"", None, "ä".encode("latin-1")])
+RECORDS = st.one_of(st.lists(st.tuples(KEYS, VALUES), max_size=8), st.lists(st.tuples(st.none(), VALUES), max_size=8))
+
+
+def by_columns_or_not(made: SinkPipeline, given_columns: ConsumedColumns) -> list[SinkRecord]:
+    found = made.convert_columns(given_columns)
+    return found.records() if isinstance(found, SinkColumns) else found
 
 
 class Reports:
@@ -77,26 +84,27 @@ def pipeline(chain: dict[str, str], *, tolerant: bool) -> tuple[SinkPipeline, Re
     return made, reports
 
 
-def columns(values: list[bytes | None], *, headers: bool = False) -> ConsumedColumns:
+def columns(
+    values: list[bytes | None], *, keys: list[bytes | None] | None = None, headers: bool = False
+) -> ConsumedColumns:
     count = len(values)
     return ConsumedColumns(
-        "t", 1, list(range(5, 5 + count)), [b"k"] * count, values, list(range(100, 100 + count)),
+        "t", 1, list(range(5, 5 + count)), [b"k"] * count if keys is None else keys, values, list(range(100, 100 + count)),
         [TimestampType.CREATE_TIME] * count, [Headers([("h", b"1")])] * count if headers else None,
     )  # fmt: skip
 
 
-@given(
-    values=st.lists(VALUES, max_size=8), chain=st.sampled_from(CHAINS), headers=st.booleans(), tolerant=st.booleans()
-)
+@given(records=RECORDS, chain=st.sampled_from(CHAINS), headers=st.booleans(), tolerant=st.booleans())
 def test_the_same_records_and_failures_either_way(
-    values: list[bytes | None], chain: dict[str, str], headers: bool, tolerant: bool
+    records: list[tuple[bytes | None, bytes | None]], chain: dict[str, str], headers: bool, tolerant: bool
 ) -> None:
     def outcome(by_columns: bool) -> Any:
         made, reports = pipeline(chain, tolerant=tolerant)
-        given_columns = columns(values, headers=headers)
+        keys, values = [key for key, _ in records], [value for _, value in records]
+        given_columns = columns(values, keys=keys, headers=headers)
         try:
             found: list[SinkRecord] | str = (
-                made.convert_columns(given_columns) if by_columns else made.convert(given_columns.rows())
+                by_columns_or_not(made, given_columns) if by_columns else made.convert(given_columns.rows())
             )
         except ConnectError as error:
             found = str(error)
@@ -109,7 +117,7 @@ def test_the_same_records_and_failures_either_way(
 def test_good_records_are_records(chain: dict[str, str]) -> None:
     made, _ = pipeline(chain, tolerant=False)
     good: list[bytes | None] = [json.dumps({"a": number}).encode() for number in range(3)]
-    records = made.convert_columns(columns(good))
+    records = by_columns_or_not(made, columns(good))
     assert [type(record) for record in records] == [SinkRecord] * 3
     assert [record.offset for record in records] == [5, 6, 7]
     assert [record.value["a"] for record in records] == [0, 1, 2]
@@ -134,6 +142,6 @@ class Picky(Transformation):
 def test_a_transform_that_fails_in_a_loop_over_maps_fails_for_its_record_alone() -> None:
     made, reports = pipeline({"transforms": "p", "transforms.p.type": f"{__name__}:Picky"}, tolerant=True)
     values: list[bytes | None] = [json.dumps({"a": number}).encode() for number in range(3)]
-    assert [record.value["a"] for record in made.convert_columns(columns(values))] == [0, 2]
+    assert [record.value["a"] for record in by_columns_or_not(made, columns(values))] == [0, 2]
     ((stage, record),) = reports.failures
     assert (stage, record.offset) == ("TRANSFORMATION", 6)

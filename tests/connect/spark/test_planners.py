@@ -176,10 +176,10 @@ def test_idle_waits_grow_with_the_time_and_end_with_data() -> None:
     time, kafka = Time(), Kafka(t=[0])
     planner = SinkPlanner(sink_job(topics="t"), kafka, time)
     waits = []
-    for now in (0.0, 1.0, 3.0, 100.0):
+    for now in (0.0, 1.0, 5.0, 15.0, 100.0):
         time.now = now
         waits.append(planner.idle_ms)
-    assert waits == [20, 100, 300, 500]
+    assert waits == [20, 20, 100, 300, 500]
     kafka.ends["t", 0] = 1
     planner.next()
     assert planner.idle_ms == 20

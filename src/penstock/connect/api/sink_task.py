@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from typing import NamedTuple, Protocol
 
-from penstock.connect.data import SinkRecord
+from penstock.connect.data import SinkColumns, SinkRecord
 
 
 class TopicPartition(NamedTuple):
@@ -76,6 +76,16 @@ class SinkTask(ABC):
         Raises:
             RetriableError: Give the same records again later.
         """
+
+    def put_columns(self, columns: SinkColumns) -> None:
+        """Take records of one partition by columns, which is how they come where no transform needs single records.
+
+        For tasks that write many at once: they save the time it takes to make the records, unless they need them after all.
+
+        Raises:
+            RetriableError: Give the same records again later.
+        """
+        self.put(columns.records())
 
     def flush(self, offsets: Mapping[TopicPartition, int]) -> None:  # noqa: B027 - for those who need it
         """Make everything taken so far durable. Called at the end of each batch.

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from penstock.connect.api import SinkConnector, SinkTask, TopicPartition
 from penstock.connect.config import ConfigDef, ConfigKey, Importance
-from penstock.connect.connectors.line_text import line_text
+from penstock.connect.connectors.line_text import line_text, lines_of_maps
 from penstock.connect.connectors.offset_file import OffsetFile
-from penstock.connect.data import SinkRecord
+from penstock.connect.data import Schema, SinkColumns, SinkRecord, are_plain_maps
 
 FILE = "file"
 
@@ -40,10 +40,15 @@ class FileStreamSinkTask(SinkTask):
                 print(line_text(record.value_schema, record.value), flush=True)  # noqa: T201 - Kafka prints them, too
             return
         new = self._not_written(records) if self._written else records
-        lines = [line_text(record.value_schema, record.value) for record in new]
-        if lines:
-            lines.append("")
-            self._file.append("\n".join(lines).encode())
+        if new:
+            text = _lines([record.value_schema for record in new], [record.value for record in new])
+            self._file.append(text.encode())
+
+    def put_columns(self, columns: SinkColumns) -> None:
+        if self._file is None or self._written:
+            super().put_columns(columns)
+        else:
+            self._file.append(_lines(columns.value_schemas, columns.values).encode())
 
     def _not_written(self, records: list[SinkRecord]) -> list[SinkRecord]:
         """The records at or behind the offsets that the file has."""
@@ -68,6 +73,14 @@ class FileStreamSinkTask(SinkTask):
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+def _lines(schemas: Sequence[Schema | None], values: Sequence[Any]) -> str:
+    if are_plain_maps(schemas, values):
+        lines = lines_of_maps(values)
+        if lines is not None:
+            return lines
+    return "".join([f"{line_text(schema, value)}\n" for schema, value in zip(schemas, values, strict=True)])
 
 
 class FileStreamSinkConnector(SinkConnector):

@@ -11,6 +11,7 @@ from penstock.connect.config import ConfigDef
 from penstock.connect.data import Schema, SchemaAndValue
 
 Read = Callable[["bytes | None"], "tuple[Schema | None, Any]"]
+ColumnRead = tuple["Schema | None", Callable[["bytes | None"], Any]]
 Write = Callable[["Schema | None", Any], "bytes | None"]
 
 
@@ -74,6 +75,13 @@ class Converter(HeaderConverter):
     def reader(self, topic: str) -> Read:
         """A function that does what `to_connect_data` does, for a loop over the records of one topic."""
         return partial(self.to_connect_data, topic)
+
+    def column_reader(self, topic: str) -> ColumnRead | None:
+        """The schema that all values have and a function for each of them; None if each value has its own schema.
+
+        The function is for the usual case: where it raises anything, `reader` decides.
+        """
+        return None
 
     def writer(self, topic: str) -> Write:
         """A function that does what `from_connect_data` does, for a loop over the records of one topic."""

@@ -13,7 +13,7 @@ import orjson
 
 from penstock.connect.config import ConfigDef, ConfigKey, ConfigType, Importance
 from penstock.connect.config.validators import OneOf, Range
-from penstock.connect.converters.converter import Converter, Read, Write
+from penstock.connect.converters.converter import ColumnRead, Converter, Read, Write
 from penstock.connect.converters.json_reader import InexactNumberError, JsonReader
 from penstock.connect.converters.json_schema import schema_from_json, schema_to_json
 from penstock.connect.converters.json_writer import JsonWriter, write_schemaless
@@ -126,6 +126,10 @@ class JsonConverter(Converter):
                 NULL_SCHEMA_AND_VALUE if data is None else fixed.read(_parse(data, topic), lambda: _parse_exactly(data))
             )
         return self._envelope_reader(topic)
+
+    def column_reader(self, topic: str) -> ColumnRead | None:
+        # Raises for null, for no JSON, and for zeros in front of numbers.
+        return None if self._schemas_enable else (None, orjson.loads)  # type: ignore[return-value]
 
     def _envelope_reader(self, topic: str) -> Read:
         # The messages of a topic begin with the same bytes, up to the payload: schema and all. Where a message begins

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Mapping
+from operator import methodcaller
 from typing import Any, ClassVar
 
 from penstock.connect.config import ConfigDef, ConfigKey, Importance
 from penstock.connect.config.validators import Check
-from penstock.connect.converters.converter import Converter, Read
+from penstock.connect.converters.converter import ColumnRead, Converter, Read
 from penstock.connect.data import OPTIONAL_STRING_SCHEMA, Schema, SchemaAndValue, java_text
 from penstock.connect.errors import DataError, invalid_value
 
@@ -63,6 +64,10 @@ class StringConverter(Converter):
                 return self.to_connect_data(topic, data)  # which says what is wrong
 
         return read
+
+    def column_reader(self, topic: str) -> ColumnRead | None:
+        decode: Any = methodcaller("decode", self._encoding)  # raises for null
+        return OPTIONAL_STRING_SCHEMA, decode
 
     def to_connect_data(self, topic: str, data: bytes | None) -> SchemaAndValue:
         if data is None:

@@ -20,7 +20,14 @@ from penstock.connect.data.logical import (
     decimal_schema,
 )
 from penstock.connect.data.parsing import parse_string
-from penstock.connect.data.records import ConnectRecord, SinkRecord, SourceRecord, TimestampType
+from penstock.connect.data.records import (
+    ConnectRecord,
+    SinkColumns,
+    SinkRecord,
+    SourceRecord,
+    TimestampType,
+    are_plain_maps,
+)
 from penstock.connect.data.schema import (
     BOOLEAN_SCHEMA,
     BYTES_SCHEMA,
@@ -88,11 +95,13 @@ __all__ = [
     "Schema",
     "SchemaAndValue",
     "SchemaBuilder",
+    "SinkColumns",
     "SinkRecord",
     "SourceRecord",
     "Struct",
     "TimestampType",
     "Type",
+    "are_plain_maps",
     "convert_to",
     "decimal_schema",
     "infer_schema",

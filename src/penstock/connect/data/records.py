@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 
@@ -86,6 +86,46 @@ class SinkRecord(_SinkFields):
     def new_record(self, **changes: Any) -> Self:
         """This record with other attributes: `record.new_record(topic="other")`."""
         return self._replace(**changes)
+
+
+class SinkColumns(NamedTuple):
+    """Sink records of one partition, a list for each part: for tasks that write many records at once.
+
+    Attributes:
+        topic: The topic.
+        partition: The partition.
+        offsets: Where in the partition the records are.
+        key_schemas: Schemas of the keys; None for schemaless data.
+        keys: The keys.
+        value_schemas: Schemas of the values; None for schemaless data.
+        values: The values; None is a tombstone.
+        timestamps: Milliseconds since the epoch.
+        timestamp_types: Who set the timestamps.
+    """
+
+    topic: str
+    partition: int
+    offsets: Sequence[int]
+    key_schemas: Sequence[Schema | None]
+    keys: Sequence[Any]
+    value_schemas: Sequence[Schema | None]
+    values: Sequence[Any]
+    timestamps: Sequence[int | None]
+    timestamp_types: Sequence[TimestampType]
+
+    def records(self) -> list[SinkRecord]:
+        """The records one by one; a third of a microsecond each."""
+        topic, partition, *columns = self
+        new, none = tuple.__new__, NO_CONNECT_HEADERS
+        return [
+            new(SinkRecord, (topic, partition, ks, k, vs, v, ts, none, o, kind, topic, partition, o))
+            for o, ks, k, vs, v, ts, kind in zip(*columns, strict=True)
+        ]
+
+
+def are_plain_maps(schemas: Sequence[Schema | None], values: Sequence[Any]) -> bool:
+    """Whether all values are maps without schema, as plain JSON objects are."""
+    return set(map(type, values)) == {dict} and schemas.count(None) == len(schemas)
 
 
 class SourceRecord(_SourceFields):

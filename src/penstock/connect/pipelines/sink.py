@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from penstock.connect.converters.converter import Converter, HeaderConverter, Read
-from penstock.connect.data import NO_CONNECT_HEADERS, ConnectHeaders, ConnectRecord, Header, Schema, SinkRecord
+from penstock.connect.converters.converter import ColumnRead, Converter, HeaderConverter, Read
+from penstock.connect.data import (
+    NO_CONNECT_HEADERS,
+    ConnectHeaders,
+    ConnectRecord,
+    Header,
+    Schema,
+    SinkColumns,
+    SinkRecord,
+    are_plain_maps,
+)
 from penstock.connect.failures.operator import SKIPPED, RetryWithTolerance, Skipped
 from penstock.connect.failures.report import ConsumedColumns, ConsumedRecord, executing_class
 from penstock.connect.failures.stage import Stage
@@ -100,34 +109,31 @@ class SinkPipeline:
                 add(current)  # type: ignore[arg-type]  # transforms of sink records give sink records
         return converted
 
-    def convert_columns(self, columns: ConsumedColumns) -> list[SinkRecord]:
-        """What `convert` gives for the same records, in half the time.
+    def convert_columns(self, columns: ConsumedColumns) -> SinkColumns | list[SinkRecord]:
+        """What `convert` gives for the same records, in a third of the time; by columns where nothing needs single records.
 
         Raises:
             ConnectError: A record cannot be handled and that is not tolerated.
         """
-        topic, partition, offsets, keys, values, timestamps, kinds, headers = columns
+        topic, partition, offsets, raw_keys, raw_values, timestamps, kinds, headers = columns
         if headers is not None:
             return self.convert(columns.rows())
         read_key, read_value = self._readers.get(topic) or self._topic_readers(topic)
         try:
-            read_keys, read_values = list(map(read_key, keys)), list(map(read_value, values))
+            key_schemas, keys = _read_column(self._key_converter.column_reader(topic), read_key, raw_keys)
+            value_schemas, values = _read_column(self._value_converter.column_reader(topic), read_value, raw_values)
         except Exception:  # noqa: BLE001 - which record it is, and what is to be done, is found one by one
             return self.convert(columns.rows())
         stages = self._stages
-        if self._map_functions and all(schema is None and type(value) is dict for schema, value in read_values):
+        if self._map_functions and are_plain_maps(value_schemas, values):
             try:
                 for change in self._map_functions:
-                    read_values = [(None, change(value)) for _, value in read_values]
+                    values = list(map(change, values))
             except Exception:  # noqa: BLE001 - as above
                 return self.convert(columns.rows())
             stages = stages[len(self._map_functions) :]
-        new, none = tuple.__new__, NO_CONNECT_HEADERS
-        records = [
-            new(SinkRecord, (topic, partition, ks, k, vs, v, ts, none, o, kind, topic, partition, o))
-            for (ks, k), (vs, v), ts, o, kind in zip(read_keys, read_values, timestamps, offsets, kinds, strict=True)
-        ]
-        return self._transformed(records, stages, columns) if stages else records
+        converted = SinkColumns(topic, partition, offsets, key_schemas, keys, value_schemas, values, timestamps, kinds)
+        return self._transformed(converted.records(), stages, columns) if stages else converted
 
     def _transformed(self, records: list[SinkRecord], stages: Stages, columns: ConsumedColumns) -> list[SinkRecord]:
         transformed: list[SinkRecord] = []
@@ -178,6 +184,23 @@ class SinkPipeline:
             return ConnectHeaders(headers)
 
         return self._operator.execute(Stage.HEADER_CONVERTER, executing_class(converter), read, record)
+
+
+def _read_column(
+    column: ColumnRead | None, read: Read, data: Sequence[bytes | None]
+) -> tuple[Sequence[Schema | None], Sequence[Any]]:
+    """Schemas and values of some keys or values."""
+    if not data or (data[0] is None and data.count(None) == len(data)):  # topics without keys
+        schema, value = read(None)
+        return [schema] * len(data), [value] * len(data)
+    if column is not None:
+        schema, read_plain = column
+        try:
+            return [schema] * len(data), list(map(read_plain, data))
+        except Exception:  # noqa: BLE001, S110 - something unusual is among them
+            pass
+    pairs = list(map(read, data))
+    return [schema for schema, _ in pairs], [value for _, value in pairs]
 
 
 def _map_functions(chain: TransformationChain | None) -> list[Callable[[dict[str, Any]], dict[str, Any]]]:

@@ -119,12 +119,17 @@ class BatchQuery:
     def _run_batch(self, rows: DataFrame, batch_id: int) -> None:
         """Called by Spark. What goes wrong is the connector's to handle: the query itself goes on."""
         try:
-            plans = rows.selectExpr("cast(substring_index(value, '\t', 1) as int) as slot", "value")
-            spread = plans.coalesce(1) if self._slots == 1 else plans.repartitionById(self._slots, "slot")
-            found = spread.mapInArrow(self._tasks, "report binary").collect()
+            found = self._spread(rows).mapInArrow(self._tasks, "report binary").collect()
             self._outcomes.put([orjson.loads(row[0]) for row in found])
         except Exception as error:  # noqa: BLE001 - told to the one who waits
             self._outcomes.put(error)
+
+    def _spread(self, rows: DataFrame) -> DataFrame:
+        """One plan in each partition. Each step of a plan costs Spark some milliseconds, so one plan takes the short way."""
+        if self._slots == 1:
+            return rows.coalesce(1)
+        plans = rows.selectExpr("value", "cast(substring_index(value, '\t', 1) as int) as slot")
+        return plans.repartitionById(self._slots, "slot")
 
     def _ended(self, query: StreamingQuery) -> ConnectError:
         failure = query.exception()
@@ -147,7 +152,7 @@ def _rows_of(run: str, encoded: str) -> _RowFunction:
     def run_plans(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         set_aside_once()
         for batch in batches:
-            lines: Any = batch.column(1).to_pylist()
+            lines: Any = batch.column(0).to_pylist()
             for line in lines:
                 report = run_in_task(run, encoded, orjson.loads(line.partition("\t")[2]))
                 yield pa.RecordBatch.from_pydict({"report": [orjson.dumps(report)]})

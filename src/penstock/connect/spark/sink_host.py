@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
 from typing import Any
 
 from confluent_kafka import Message
 
 from penstock.connect.api import SinkTask, TopicPartition
-from penstock.connect.data import SinkRecord, TimestampType
+from penstock.connect.data import SinkColumns, SinkRecord, TimestampType
 from penstock.connect.errors import ConnectError, RetriableError
 from penstock.connect.failures import ConsumedColumns, ErrorMetrics, RetryWithTolerance, SystemClock, ToleranceExceeded
 from penstock.connect.failures.report import executing_class
@@ -20,7 +20,7 @@ from penstock.connect.spark.letters import Letters
 from penstock.connect.spark.parts import error_operator, pipeline_parts, task_class
 from penstock.connect.spark.reports import Plan, Report, error_counts
 from penstock.kafka.clients import open_range_consumer
-from penstock.kafka.range_cursor import Cursor, OffsetRange, assigned, poll
+from penstock.kafka.range_cursor import Cursor, OffsetRange, assigned, poll, run_key, runs
 from penstock.kafka.ranges import CHUNK_RECORDS, STALLED_SECONDS
 from penstock.records import NO_HEADERS, Headers
 
@@ -100,22 +100,23 @@ class SinkHost:
         return OffsetRange(topic, partition, begin, end)
 
     def _write(self, consumed: ConsumedColumns) -> int:
-        records = self._pipeline.convert_columns(consumed)
-        if records:
+        found = self._pipeline.convert_columns(consumed)
+        count = len(found.offsets) if isinstance(found, SinkColumns) else len(found)
+        if count:
             self._context.consumed = consumed
             first, last = consumed.offsets[0], consumed.offsets[-1]
             where = f"topic {consumed.topic}, partition {consumed.partition}, offsets {first} to {last}"
             before = self._operator.metrics.total_records_skipped
-            self._guarded(lambda: self._put(records), f"TASK_PUT of {where}")
-            return len(records) - (self._operator.metrics.total_records_skipped - before)
+            self._guarded(lambda: self._put(found), f"TASK_PUT of {where}")
+            return count - (self._operator.metrics.total_records_skipped - before)
         return 0
 
-    def _put(self, records: list[SinkRecord]) -> None:
+    def _put(self, found: SinkColumns | list[SinkRecord]) -> None:
         """Hand records over, again and again while the task asks for that."""
         delay = _FIRST_RETRY_MS
         while True:
             try:
-                return self._task.put(records)
+                return self._task.put_columns(found) if isinstance(found, SinkColumns) else self._task.put(found)
             except RetriableError as error:
                 wait = delay if error.after_ms is None else error.after_ms
                 log.warning("%s-%d: put is tried again in %d ms: %s", self._job.name, self._number, wait, error)
@@ -140,14 +141,15 @@ class SinkHost:
         if not cursors:
             return
         open_cursors = list(cursors.values())
+        key = run_key([cursor.range for cursor in open_cursors])
         with assigned(self._consumer, open_cursors):
             for messages in poll(
                 self._consumer, open_cursors, chunk_records=CHUNK_RECORDS, stalled_seconds=STALLED_SECONDS
             ):
-                for at, run in groupby(messages, _partition):
-                    found = cursors[at].accept(self._consumer, list(run))
+                for cursor, run in runs(messages, cursors, key):
+                    found = cursor.accept(self._consumer, run)
                     if found:
-                        yield consumed_columns(*at, found)
+                        yield consumed_columns(cursor.range.topic, cursor.range.partition, found)
 
     def close(self) -> None:
         """Stop the task."""
@@ -168,20 +170,24 @@ class _Context:
     def report(self, record: SinkRecord, error: Exception) -> None:
         consumed = self.consumed
         at = (record.original_topic, record.original_partition)
-        if consumed is None or at != consumed[:2] or record.original_offset not in consumed.offsets:
+        index = None if consumed is None or at != consumed[:2] else _index(consumed.offsets, record.original_offset)
+        if consumed is None or index is None:
             raise ConnectError(
                 f"A task reported a record that is not among those it puts: {at}, offset {record.original_offset}"
             ) from error
-        self._operator.report(consumed.row(consumed.offsets.index(record.original_offset)), self._class_name, error)
+        self._operator.report(consumed.row(index), self._class_name, error)
 
 
-def _partition(message: Message) -> tuple[str, int]:
-    return message.topic() or "", message.partition() or 0
+def _index(offsets: Sequence[int], offset: int | None) -> int | None:
+    """Where an offset is; they rise."""
+    at = bisect_left(offsets, -1 if offset is None else offset)
+    return at if at < len(offsets) and offsets[at] == offset else None
 
 
 def consumed_columns(topic: str, partition: int, messages: list[Message]) -> ConsumedColumns:
     """Messages of one partition by their parts."""
-    stamps = list(map(Message.timestamp, messages))
+    kinds, millis = zip(*map(Message.timestamp, messages), strict=True)
+    types = [_TYPES[kinds[0]]] * len(kinds) if len(set(kinds)) == 1 else [_TYPES[kind] for kind in kinds]
     given: Any = list(map(Message.headers, messages))
     return ConsumedColumns(
         topic,
@@ -189,7 +195,7 @@ def consumed_columns(topic: str, partition: int, messages: list[Message]) -> Con
         list(map(Message.offset, messages)),  # type: ignore[arg-type]  # offsets of records are never None
         list(map(Message.key, messages)),
         list(map(Message.value, messages)),
-        [millis for _, millis in stamps],
-        [_TYPES[kind] for kind, _ in stamps],
+        list(millis),
+        types,
         [Headers(one) if one else NO_HEADERS for one in given] if any(given) else None,
     )
