@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from penstock import ContextualProcessor, Record, StreamsBuilder, StreamsError, Topology
+from penstock.interpreter import task as task_module
 from penstock.interpreter.sink import Collector
 from penstock.interpreter.task import Task
+from penstock.optimizer.combine_before_shuffle import combine_before_shuffle
 from penstock.runtime.settings import Settings
 from penstock.state.bytes_store import MemoryBytesStore
 
@@ -73,6 +75,52 @@ def test_a_flush_forwards_what_caches_hold() -> None:
     ]
     task.flush()
     assert len(home.out.sent) == 2
+
+
+def windowed() -> Topology:
+    builder = StreamsBuilder()
+    counts = builder.stream("in").group_by_key().tumbling(10).count()
+    counts.to_stream(lambda k, v: k.key).to("out", value_serde="long")
+    return builder.build()
+
+
+def in_sessions() -> Topology:
+    builder = StreamsBuilder()
+    counts = builder.stream("in").group_by_key().session(5).count()
+    counts.to_stream(lambda k, v: k.key).to("out", value_serde="long")
+    return builder.build()
+
+
+@pytest.mark.parametrize("topology", [counting(), windowed(), in_sessions()], ids=["keys", "windows", "sessions"])
+def test_caches_that_hold_much_are_flushed_in_the_middle(topology: Topology, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(task_module, "MAX_HELD", 3)
+    home = Home(topology)
+    task = home.task()
+    accept(task, "in", (b"a", b"x", 1), (b"b", b"x", 2))
+    task.relieve()
+    assert home.out.sent == []
+    accept(task, "in", (b"c", b"x", 3))
+    task.relieve()
+    assert [(key, number(value)) for _, key, value, _ in home.out.sent] == [(b"a", 1), (b"b", 1), (b"c", 1)]
+    accept(task, "in", (b"a", b"x", 4))
+    task.relieve()
+    assert len(home.out.sent) == 3
+    task.flush()
+    assert [(key, number(value)) for _, key, value, _ in home.out.sent if value][3:] == [(b"a", 2)]
+
+
+def test_partial_aggregates_count_as_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(task_module, "MAX_HELD", 2)
+    builder = StreamsBuilder()
+    builder.stream("in").group_by(lambda k, v: k).count(name="counts").to_stream().to("out", value_serde="long")
+    home = Home(combine_before_shuffle(builder.build()))
+    task = home.task()
+    accept(task, "in", (b"a", b"x", 1), (b"a", b"x", 2))
+    task.relieve()
+    assert home.out.sent == []
+    accept(task, "in", (b"b", b"x", 3))
+    task.relieve()
+    assert [(key, number(value)) for _, key, value, _ in home.out.sent] == [(b"a", 2), (b"b", 1)]
 
 
 def test_without_caches_everything_is_forwarded_at_once() -> None:

@@ -34,6 +34,7 @@ def combine_partials(operator: CombinePartials, node: NodeContext) -> Callable[.
         context.headers = before
 
     node.services.before_flush.append(release)
+    node.services.held.append(partials.__len__)
     if identity is None:
         # Most of what a word count does: a call for each word costs as much as the rest.
         node.offer_tail(

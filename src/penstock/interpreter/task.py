@@ -20,12 +20,17 @@ from penstock.interpreter.timestamps import resolve_extractor
 from penstock.interpreter.tracing import failing_node
 from penstock.records import Record
 from penstock.state.bytes_store import BytesStore
+from penstock.state.caching import Caching
 from penstock.topology.nodes import ProcessorNode, SinkNode, SourceNode
 from penstock.topology.operators import Edge
 from penstock.topology.topics import source_of
 from penstock.topology.topology import Topology
 
 log = logging.getLogger("penstock.task")
+
+# Rows that caches hold before they are flushed in the middle of a batch: some 50 MB. Where so many keys come in one batch
+# there is little to merge, and what is flushed goes out while the next records are processed.
+MAX_HELD = 100_000
 
 
 class Services:
@@ -37,6 +42,7 @@ class Services:
         self.commit_requested = False
         self.processors: list[tuple[str, Any, Any]] = []
         self.before_flush: list[Callable[[], None]] = []  # what operators hold back until the end of a batch
+        self.held: list[Callable[[], int]] = []  # how many records that is
 
 
 class StoreHome:
@@ -113,6 +119,7 @@ class Task:
         self._by_topic = {config.topic(t, internal=s.internal): s for s in self._sources.values() for t in s.topics}
         self._forwards = {n: self._compiler.forward_to(n, Edge.STREAM) for n in self._sources}
         self._partitions: dict[tuple[str, int], SourcePartition] = {}
+        self._caches = [store for store in self.stores.values() if isinstance(store, Caching)]
         self._init_processors()
 
     def _build_stores(self, bytes_store: Callable[[str], BytesStore]) -> dict[str, Any]:
@@ -226,6 +233,12 @@ class Task:
             raise
         except Exception as error:
             raise self.failed(error, failing_node(error) or (store and self._user_of(store.name))) from error
+
+    def relieve(self) -> None:
+        """Flush if the caches hold much; to be called between records."""
+        if sum(cache.held for cache in self._caches) + sum(held() for held in self.services.held) >= MAX_HELD:
+            self.context.clear_record()
+            self.flush()
 
     def _user_of(self, store: str) -> str | None:
         """The node that a store belongs to: where to look if the store cannot write a value."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import gc
 import os
+import re
 import shutil
 import socket
 import tempfile
@@ -24,6 +25,7 @@ from pathlib import Path
 STOP, STOPPED = "stop", "stopped"
 _STOP_SECONDS = 10.0
 _FAREWELL_SECONDS = 10.0
+_LEFT_SECONDS = 3600.0
 _Connection = Connection  # generic only for type checkers
 
 
@@ -51,10 +53,31 @@ def connect(path: Path, start: Callable[[Path], _Connection]) -> _Connection:
     connection = try_connect(path)
     if connection is not None:
         return connection
+    sweep(path.parent)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     with path.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         return try_connect(path) or start(path)
+
+
+def sweep(folder: Path) -> None:
+    """Remove the folders of runs whose driver was killed long ago: nothing but locks is left in them.
+
+    Args:
+        folder: A run's own folder, which stays; the others stand beside it.
+    """
+    kind = folder.name.rpartition("-")[0]
+    name = re.compile(re.escape(kind) + "-[0-9a-f]{12}")
+    for other in folder.parent.glob(f"{kind}-*"):
+        if other == folder or not name.fullmatch(other.name):
+            continue
+        try:
+            files = list(other.iterdir())
+            newest = max(file.stat().st_mtime for file in [other, *files])
+            if time.time() - newest > _LEFT_SECONDS and all(file.suffix == ".lock" for file in files):
+                shutil.rmtree(other)
+        except OSError:
+            continue  # it is another user's, or another process was faster
 
 
 def wait_for(path: Path, seconds: float, has_ended: Callable[[], bool] = lambda: False) -> _Connection | None:

@@ -97,6 +97,11 @@ class Caching(TypedStore[K, V]):
 
     # What a kind of store adds
 
+    @property
+    @abstractmethod
+    def held(self) -> int:
+        """How many cells wait for a flush."""
+
     @abstractmethod
     def _take_cells(self) -> list[Cell]:
         """All cells that may have changed; the cache forgets them."""

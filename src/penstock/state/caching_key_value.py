@@ -99,6 +99,10 @@ class CachingKeyValueStore(Caching[K, V], KeyValueStore[K, V]):
 
     # Flush
 
+    @property
+    def held(self) -> int:
+        return len(self.cells)
+
     def _take_cells(self) -> list[Cell]:
         cells = list(self.cells.values())
         self.cells.clear()

@@ -128,6 +128,10 @@ class CachingSessionStore(Caching[K, V], SessionStore[K, V]):
         Caching.flush(self)
         SessionStore.flush(self)
 
+    @property
+    def held(self) -> int:
+        return len(self._changed) + len(self._late)
+
     def _take_cells(self) -> list[Cell]:
         cells = [*self._changed.values(), *self._late.values()]
         self._changed.clear()

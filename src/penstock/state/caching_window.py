@@ -255,6 +255,10 @@ class CachingWindowStore(Caching[K, V], WindowStore[K, V]):
         if len(self._names) > _MAX_NAMES:
             self._names.clear()
 
+    @property
+    def held(self) -> int:
+        return len(self._gone) + len(self._late) + sum(map(len, self.windows.values()))
+
     def _take_cells(self) -> list[Cell]:
         cells = self._gone
         self._gone = []

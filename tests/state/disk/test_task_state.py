@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from penstock.errors import ProcessorStateError
 from penstock.state.disk import task_state
-from penstock.state.disk.environments import discard
+from penstock.state.disk.environments import discard, environment, write
 from penstock.state.disk.segments import SegmentFolder
 from penstock.state.disk.task_state import TaskState
 
@@ -105,6 +106,57 @@ def test_snapshots_replace_old_segments_and_restore_the_state(tmp_path: Path, mo
     assert min(segments) > snapshots[0]
     discard(tmp_path / "node" / "0_0")
     assert run_batch(open_state(tmp_path), 8, {}) == expected
+
+
+class Killed(BaseException):
+    """Stands for the end of the process."""
+
+
+def half_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Model:
+    """Two batches of many rows; the process dies while it brings the second one to LMDB. The state after both."""
+    monkeypatch.setattr(task_state, "TRANSACTION_ROWS", 10)
+    state, expected = open_state(folder), {b"%02d" % n: b"new" for n in range(35)}
+    run_batch(state, 0, dict.fromkeys(expected, b"old"))
+    run_batch(state, 1, {**expected, b"07": None})
+    transactions: list[Any] = []
+
+    def dying(env: Any, work: Any) -> None:
+        if len(transactions) == 2:
+            raise Killed
+        transactions.append(work)
+        write(env, work)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(task_state, "write", dying)
+        with pytest.raises(Killed):
+            state.begin(2, 2)
+    del expected[b"07"]
+    return expected
+
+
+def test_many_rows_go_to_the_cache_in_parts_and_again_after_a_kill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = half_written(tmp_path, monkeypatch)
+    assert run_batch(open_state(tmp_path), 2, {}) == expected
+
+
+def test_a_cache_with_half_a_segment_that_is_gone_is_thrown_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = half_written(tmp_path, monkeypatch)
+    sorted((tmp_path / "checkpoint" / "0_0").iterdir())[1].unlink()  # a backup from after batch 0 was put back
+    assert run_batch(open_state(tmp_path), 1, {}) == dict.fromkeys([*expected, b"07"], b"old")
+
+
+def test_a_snapshot_has_no_half_segment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    half_written(tmp_path, monkeypatch)
+    state = open_state(tmp_path)
+    state._take_snapshot(environment(tmp_path / "node" / "0_0"), 0)
+    assert SegmentFolder(str(tmp_path / "checkpoint" / "0_0")).sequences()[1] == []
+    run_batch(state, 2, {})
+    state._take_snapshot(environment(tmp_path / "node" / "0_0"), 1)
+    assert SegmentFolder(str(tmp_path / "checkpoint" / "0_0")).sequences()[1] == [1]
 
 
 def test_a_second_pass_sees_the_first_one_of_its_batch(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from penstock.state.restoring import store_time
 # On the last record of each pass: its number, what a task keeps beside its stores (stream time, last emissions), and the
 # times of its stores.
 MARK = "penstock.pass"
+_MANY = 20_000
 
 
 class TaskChangelog:
@@ -54,10 +55,18 @@ class TaskChangelog:
             outgoing(topic, key, value, max(timestamp, 0), context.headers, partition)
         )
 
+    def send_some(self, output: SlotOutput | None) -> None:
+        """Send what was collected, if it is much: all but the last record, which may have to carry the mark."""
+        changes = self._changes
+        if len(changes) > _MANY:
+            if output is not None:
+                output.produce_all(changes[:-1])
+            del changes[:-1]
+
     def send(
         self, output: SlotOutput | None, rows: Callable[[str], Any], sequence: int, metadata: Mapping[str, int]
     ) -> None:
-        """Send what was collected; nothing if the pass was committed before.
+        """Send what is left of what was collected; nothing if the pass was committed before.
 
         Args:
             output: Where to; None: nowhere.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from penstock.interpreter.task import Task
@@ -131,7 +132,7 @@ class TaskHost:
         try:
             consumer = range_consumer(self.job)
             ranges = work.ranges if self.job.fail_on_data_loss else surviving(consumer, work.ranges)
-            count = feed(task, consumer, ranges, work.inbound, self.partition)
+            count = feed(task, consumer, ranges, work.inbound, self.partition, partial(self._relieve, task, output))
             if pass_.index == 0:
                 task.punctuate_wall_clock()
         except Exception as error:
@@ -156,6 +157,11 @@ class TaskHost:
             None if attempt is None else Commit(sequence, attempt),
             list(collector.rows()),
         )
+
+    def _relieve(self, task: Task, output: SlotOutput | None) -> None:
+        """In the middle of a batch: what has become much goes out, while the broker and the network have time for it."""
+        task.relieve()
+        self._changelog.send_some(output)
 
     def _now(self) -> int:
         return self._clock

@@ -10,7 +10,7 @@ from confluent_kafka import Message
 
 from penstock.interpreter.source import SourcePartition
 from penstock.interpreter.task import Task
-from penstock.kafka.ranges import OffsetRange, read_range
+from penstock.kafka.ranges import CHUNK_RECORDS, OffsetRange, read_range
 from penstock.kafka.timestamp_merge import Lane, merge
 from penstock.spark.rows import Unpacked, unpack_headers
 
@@ -24,18 +24,34 @@ class Inbound:
     records: Unpacked
 
 
-def feed(task: Task, consumer: Any, ranges: Sequence[OffsetRange], inbound: Sequence[Inbound], partition: int) -> int:
-    """Process everything, in the order of a Kafka Streams task; the number of records read."""
+def feed(
+    task: Task,
+    consumer: Any,
+    ranges: Sequence[OffsetRange],
+    inbound: Sequence[Inbound],
+    partition: int,
+    between: Callable[[], None],
+) -> int:
+    """Process everything, in the order of a Kafka Streams task; the number of records read.
+
+    Args:
+        task: Takes the records.
+        consumer: Reads the ranges.
+        ranges: Parts of Kafka's partitions.
+        inbound: What upstream tasks sent.
+        partition: The task's.
+        between: Called every few thousand records.
+    """
     wanted = sorted((r for r in ranges if r.start < r.end), key=lambda r: (r.topic, r.partition))
     sent = sorted((i for i in inbound if i.records[0]), key=lambda i: (i.topic, i.source))
     if len(wanted) == 1 and not sent:
-        return _feed_range(task, consumer, wanted[0])
+        return _feed_range(task, consumer, wanted[0], between)
     if len(sent) == 1 and not wanted:
-        return _feed_records(task.source(sent[0].topic, partition), sent[0].records)
-    return _feed_merged(task, consumer, wanted, sent, partition)
+        return _feed_records(task.source(sent[0].topic, partition), sent[0].records, between)
+    return _feed_merged(task, consumer, wanted, sent, partition, between)
 
 
-def _feed_range(task: Task, consumer: Any, wanted: OffsetRange) -> int:
+def _feed_range(task: Task, consumer: Any, wanted: OffsetRange, between: Callable[[], None]) -> int:
     source = task.source(wanted.topic, wanted.partition)
     count = 0
     accept: Callable[..., None] = source.accept_columns
@@ -49,18 +65,28 @@ def _feed_range(task: Task, consumer: Any, wanted: OffsetRange) -> int:
             list(map(Message.value, messages)),
             headers if any(headers) else None,
         )
+        between()
     return count
 
 
-def _feed_records(source: SourcePartition, records: Unpacked) -> int:
+def _feed_records(source: SourcePartition, records: Unpacked, between: Callable[[], None]) -> int:
     timestamps, keys, values, headers = records
-    unpacked = None if headers is None else [unpack_headers(packed) for packed in headers]
-    source.accept_columns(range(len(timestamps)), timestamps, keys, values, unpacked)
+    for start in range(0, len(timestamps), CHUNK_RECORDS):
+        part = slice(start, start + CHUNK_RECORDS)
+        offsets = range(start, min(start + CHUNK_RECORDS, len(timestamps)))
+        unpacked = None if headers is None else [unpack_headers(packed) for packed in headers[part]]
+        source.accept_columns(offsets, timestamps[part], keys[part], values[part], unpacked)
+        between()
     return len(timestamps)
 
 
 def _feed_merged(
-    task: Task, consumer: Any, wanted: Sequence[OffsetRange], sent: Sequence[Inbound], partition: int
+    task: Task,
+    consumer: Any,
+    wanted: Sequence[OffsetRange],
+    sent: Sequence[Inbound],
+    partition: int,
+    between: Callable[[], None],
 ) -> int:
     """Several inputs: each is deserialised first, because a timestamp extractor may look at the value."""
     lanes: list[tuple[str, int, Lane[Any]]] = []
@@ -77,8 +103,10 @@ def _feed_merged(
         lanes.append((i.topic, partition, lane))
     lanes.sort(key=lambda lane: lane[:2])
     merged = merge([lane for _, _, lane in lanes])
-    for process, record in merged:
-        process(record)
+    for start in range(0, len(merged), CHUNK_RECORDS):
+        for process, record in merged[start : start + CHUNK_RECORDS]:
+            process(record)
+        between()
     return len(merged)
 
 

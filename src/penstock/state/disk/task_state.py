@@ -15,7 +15,8 @@ from __future__ import annotations
 import logging
 import shutil
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ log = logging.getLogger("penstock.state")
 # A snapshot is taken when the segments since the last one outweigh it: each byte of state is then written about twice.
 SNAPSHOT_BYTES = 64 << 20
 SNAPSHOT_SEGMENTS = 2000
+TRANSACTION_ROWS = 50_000  # that one transaction of LMDB changes
 
 
 class TaskState:
@@ -111,7 +113,7 @@ class TaskState:
         version = self._version()
         last_known = max([NONE, *segments, *snapshots])
         newest = max(snapshots, default=NONE)
-        if version > last_known or version < newest:
+        if max(version, self._stamp(b"begun")) > last_known or version < newest:
             self._restore_snapshot(newest)
             version = newest
         missing = [s for s in segments if s > version]
@@ -207,10 +209,13 @@ class TaskState:
         store.attach(self._txn, db)
 
     def _version(self) -> int:
+        return self._stamp(b"version")
+
+    def _stamp(self, name: bytes) -> int:
         env = environment(self._local)
         with env.begin() as txn:
             try:
-                stamp = txn.get(b"version", db=env.open_db(META, txn=txn, create=False))
+                stamp = txn.get(name, db=env.open_db(META, txn=txn, create=False))
             except lmdb.NotFoundError:
                 return NONE
         return NONE if stamp is None else int(stamp)
@@ -230,19 +235,37 @@ class TaskState:
                 return {k[len(prefix) :].decode(): int(v) for k, v in pairs}
 
     def _write(self, segment: Segment, stores: Mapping[str, Mapping[bytes, bytes | None]]) -> None:
-        env = environment(self._local)
+        """Bring LMDB from one segment to the next.
 
-        def work(txn: Any) -> None:
-            for name, changes in stores.items():
-                db = env.open_db(name.encode(), txn=txn)
-                apply_changes(txn, db, changes)
+        In several transactions if it is much: a transaction holds every page that it changes in memory, and with random
+        keys that is nearly each page of the state. Whoever dies between two of them writes all of them again: LMDB says
+        which segment was begun.
+        """
+        env = environment(self._local)
+        parts = [
+            (name, changes, keys[start : start + TRANSACTION_ROWS])
+            for name, changes in stores.items()
+            for keys in [sorted(changes)]
+            for start in range(0, len(keys), TRANSACTION_ROWS)
+        ]
+
+        def work(txn: Any, mine: list[Any]) -> None:
+            for name, changes, keys in mine:
+                apply_changes(txn, env.open_db(name.encode(), txn=txn), changes, keys)
             meta = env.open_db(META, txn=txn)
             txn.put(b"boot", boot_id(), db=meta)
+            txn.put(b"begun", str(segment.sequence).encode(), db=meta)
+
+        def last(txn: Any) -> None:
+            work(txn, parts)
+            meta = env.open_db(META, txn=txn)
             txn.put(b"version", str(segment.sequence).encode(), db=meta)
             for name, value in segment.metadata.items():
                 txn.put(b"saved:" + name.encode()[:400], str(value).encode(), db=meta)
 
-        write(env, work)
+        while sum(len(keys) for _, _, keys in parts) > TRANSACTION_ROWS:
+            write(env, partial(work, mine=[parts.pop(0)]))
+        write(env, last)
 
     # ------------------------------------------------------------------ snapshots
 
@@ -266,8 +289,9 @@ class TaskState:
             scratch.mkdir(parents=True)
             env.copy(str(scratch), compact=True)
             with lmdb.open(str(scratch), max_dbs=2, readonly=True, lock=False) as copy, copy.begin() as txn:
-                version = int(txn.get(b"version", b"-1", db=copy.open_db(META, txn=txn, create=False)))
-            if version >= at_least:
+                meta = copy.open_db(META, txn=txn, create=False)
+                version, begun = (int(txn.get(name, b"-1", db=meta)) for name in (b"version", b"begun"))
+            if version >= at_least and begun <= version:  # else the next segment was on its way already
                 self._folder.store_snapshot(version, str(scratch / "data.mdb"))
                 self._folder.remove_before(version)
         except Exception:
@@ -277,10 +301,19 @@ class TaskState:
             shutil.rmtree(scratch, ignore_errors=True)
 
 
-def apply_changes(txn: Any, db: Any, changes: Mapping[bytes, bytes | None]) -> None:
-    """Write changes in key order: neighbours share pages, which makes it twice as fast as any other order."""
+def apply_changes(
+    txn: Any, db: Any, changes: Mapping[bytes, bytes | None], keys: Sequence[bytes] | None = None
+) -> None:
+    """Write changes in key order: neighbours share pages, which makes it twice as fast as any other order.
+
+    Args:
+        txn: A write transaction.
+        db: The store.
+        changes: What changed.
+        keys: Which of them, in order; all if None.
+    """
     puts: list[tuple[bytes, bytes]] = []
-    for key in sorted(changes):
+    for key in sorted(changes) if keys is None else keys:
         value = changes[key]
         stored_key = key if len(key) <= MAX_KEY else long_key(key)
         if value is None:
