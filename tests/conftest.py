@@ -6,6 +6,7 @@ import itertools
 import logging
 import re
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +54,29 @@ def _apart() -> Iterator[None]:
     logger.propagate, logger.level, logger.handlers = before[0], before[1], before[2]
     names._FACTORIES.clear()
     names._FACTORIES.update(serdes)
+    _let_go()
+
+
+def _let_go() -> None:
+    """Close what a process that hosts tasks keeps for its life: hundreds of tests run their tasks in this one."""
+    hosting = sys.modules.get("penstock.spark.tasks.host")
+    sending = sys.modules.get("penstock.spark.tasks.outputs")
+    disk = sys.modules.get("penstock.state.disk.environments")
+    for host in hosting._hosts.values() if hosting else ():
+        host.forget()
+    kept = [
+        (hosting, "_hosts"),
+        (hosting, "_consumers"),
+        (sending, "_producers"),
+        (sending, "_committers"),
+        (disk, "_open"),
+    ]
+    for module, name in kept:
+        found = getattr(module, name, {})
+        for one in found.values():
+            if hasattr(one, "close"):
+                one.close()
+        found.clear()
 
 
 @pytest.fixture(scope="session")
@@ -81,6 +105,17 @@ def topic(broker: LocalBroker, request: pytest.FixtureRequest) -> TopicFactory:
         return unique
 
     return create
+
+
+@pytest.fixture
+def swept_broker(broker: LocalBroker) -> Iterator[LocalBroker]:
+    """The session's Kafka, for programs that name their topics themselves: what they create is gone after the test."""
+    from penstock.kafka.admin import Admin
+
+    admin = Admin({"bootstrap.servers": broker.bootstrap_servers})
+    before = set(admin.topics())
+    yield broker
+    admin.delete_topics(name for name, topic in admin.topics().items() if name not in before and not topic.is_internal)
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from penstock.kafka.admin import Admin
 from penstock.runtime.topology_target import load_topology
 from tests.matrix.reference import Record, Reference
 from tests.matrix.running import Kafka, running
@@ -29,13 +28,11 @@ pytestmark = [pytest.mark.spark, pytest.mark.broker, pytest.mark.slow, pytest.ma
 
 
 @pytest.mark.parametrize("example", OUTPUTS)
-def test_example(example: str, spark: SparkSession, broker: LocalBroker, tmp_path: Path) -> None:
+def test_example(example: str, spark: SparkSession, swept_broker: LocalBroker, tmp_path: Path) -> None:
     topics = importlib.import_module(f"examples.{example}.generate").TOPICS
     output = OUTPUTS[example]
-    admin = Admin({"bootstrap.servers": broker.bootstrap_servers})
-    admin.delete_topics([topic for topic in topics if topic in admin.topics()])  # a page of the docs may have used it
-    generate(example, broker.bootstrap_servers)
-    kafka = Kafka(broker.bootstrap_servers)
+    generate(example, swept_broker.bootstrap_servers)
+    kafka = Kafka(swept_broker.bootstrap_servers)
     config = {"application.id": f"example-{example}", "statestore.cache.max.bytes": 0}
     topology = load_topology(f"examples.{example}:topology")
     with running(topology, spark, kafka, tmp_path, topics, **config) as application:
