@@ -1,10 +1,13 @@
 """Growth: throughput, memory and files with more and more keys, and how long a restart takes with the most.
 
-python -m bench.growth [--keys 10000,100000,1000000,5000000] [--records 1000000] [--systems penstock] [--save]
+python -m bench.growth [--keys 10000,100000,1000000,5000000] [--records 1000000] [--systems penstock,...] [--save]
 
 The workload is W1. First each key comes once (the load), then the records that are measured come with random keys. After
 the largest table the application is closed and started again twice: with its local state, and with that removed, so that it
 is rebuilt from the checkpoint (Kafka Streams: from the changelog).
+
+With few keys a cache merges most updates, with many keys it merges none, so a table of more keys also means more output. With
+caches off each record is one update for any number of keys: that shows what the size of the state alone costs.
 """
 
 from __future__ import annotations
@@ -160,7 +163,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--keys", default="10000,100000,1000000,5000000")
     parser.add_argument("--records", type=int, default=1_000_000, help="measured records after the load")
-    parser.add_argument("--systems", default="penstock", help=f"of {', '.join(known)}")
+    parser.add_argument("--systems", default="penstock,penstock-every-update", help=f"of {', '.join(known)}")
     parser.add_argument("--save", action="store_true", help="keep the result in bench/results")
     options = parser.parse_args()
     systems = chosen(options.systems, known, "system")

@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,19 @@ PROFILER = Path(__file__).parent / "profiler"
 SYSTEMS: Mapping[str, str] = {
     "penstock": "penstock, aggregates as expressions",
     "penstock-functions": "penstock, aggregates as Python functions",
+    "penstock-every-update": "penstock, caches off",
     "ks": "Kafka Streams 4.3.1",
     "ks-1s": "Kafka Streams 4.3.1, commit.interval.ms=1000",
+    "ks-every-update": "Kafka Streams 4.3.1, caches off",
     "pyspark": "PySpark transformWithStateInPandas, at least once",
+}
+
+# Kafka's own setting: nothing is merged, so each record costs a read, a write and an output, however many keys there are.
+_EVERY_UPDATE = {"statestore.cache.max.bytes": "0"}
+_VARIANTS: Mapping[str, Mapping[str, str]] = {
+    "penstock-every-update": _EVERY_UPDATE,
+    "ks-1s": {"commit.interval.ms": "1000"},
+    "ks-every-update": _EVERY_UPDATE,
 }
 
 
@@ -84,11 +94,10 @@ def program(system: str, assignment: Assignment, profile: Path | None = None) ->
         assignment: What to do.
         profile: Folder for profiles of penstock's slots; None measures without.
     """
+    assignment = replace(assignment, settings={**assignment.settings, **_VARIANTS.get(system, {})})
     if system.startswith("penstock"):
         return _penstock(assignment, "functions" if system.endswith("functions") else "expressions", profile)
-    if system.startswith("ks"):
-        return _kafka_streams(assignment, {"commit.interval.ms": "1000"} if system == "ks-1s" else {})
-    return _pyspark(assignment)
+    return _kafka_streams(assignment) if system.startswith("ks") else _pyspark(assignment)
 
 
 def _common(assignment: Assignment) -> dict[str, str]:
@@ -114,9 +123,9 @@ def _with_profiler() -> str:
     return os.pathsep.join(filter(None, [str(PROFILER), os.environ.get("PYTHONPATH", "")]))
 
 
-def _kafka_streams(assignment: Assignment, variant: Mapping[str, str]) -> Program:
+def _kafka_streams(assignment: Assignment) -> Program:
     closes = assignment.guarantee != EXACTLY_ONCE and assignment.updates > 0
-    settings = {**_common(assignment), "num.stream.threads": str(os.cpu_count()), **variant}
+    settings = {**_common(assignment), "num.stream.threads": str(os.cpu_count())}
     if assignment.guarantee == EXACTLY_ONCE:
         del settings["consumer.isolation.level"]  # Kafka Streams sets it, and warns of whoever does
     assignment.folder.mkdir(parents=True, exist_ok=True)

@@ -116,17 +116,18 @@ def chosen(text: str, known: Sequence[str], what: str) -> list[str]:
     return names
 
 
-def _all_systems() -> list[str]:
+def _default_systems() -> list[str]:
+    systems = [system for system in SYSTEMS if not system.endswith("every-update")]
     if pyspark_has_state():
-        return list(SYSTEMS)
+        return systems
     print("pyspark is left out: transformWithStateInPandas needs protobuf, which is not installed")
-    return [system for system in SYSTEMS if system != "pyspark"]
+    return [system for system in systems if system != "pyspark"]
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workloads", default=",".join(WORKLOADS), help=f"of {', '.join(WORKLOADS)}")
-    parser.add_argument("--systems", help=f"of {', '.join(SYSTEMS)}; all by default")
+    parser.add_argument("--systems", help=f"of {', '.join(SYSTEMS)}; by default all with caches")
     parser.add_argument("--guarantee", default=EXACTLY_ONCE, choices=[EXACTLY_ONCE, "at_least_once"])
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--records", type=int, help="measured records, instead of each workload's own number")
@@ -136,7 +137,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--save", action="store_true", help="keep the result in bench/results")
     options = parser.parse_args()
     options.workloads = chosen(options.workloads, list(WORKLOADS), "workload")
-    options.systems = chosen(options.systems, list(SYSTEMS), "system") if options.systems else _all_systems()
+    options.systems = chosen(options.systems, list(SYSTEMS), "system") if options.systems else _default_systems()
     return options
 
 

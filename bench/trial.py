@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -70,7 +71,7 @@ class Bench:
     ) -> Iterator[Assignment]:
         """Topics and a folder for one run, removed after it."""
         self._runs += 1
-        run = f"bench-{system}-{workload.name}-{self._runs}-x"
+        run = f"bench-{system}-{workload.name}-{os.getpid()}-{self._runs}-x"
         folder = Path(tempfile.mkdtemp(prefix="penstock-bench-"))
         try:
             yield Assignment(
