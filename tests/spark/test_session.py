@@ -158,7 +158,10 @@ def main():
     except Exception as error:
         print("on purpose" in str(error))
     print(session.sparkContext._gateway.proc.pid)
+    objects = [session.sparkContext._jvm.java.lang.Object() for _ in range(1000)]
     warm_up.close()
+    # From here on py4j tells the JVM, one by one, that they are not needed, until both end.
+    del objects
 
 main()
 """

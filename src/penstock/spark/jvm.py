@@ -12,6 +12,7 @@ import threading
 from collections import deque
 from typing import Any
 
+from py4j.clientserver import SHUTDOWN_FINALIZER_WORKER, FinalizerWorker
 from pyspark import SparkConf
 from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
@@ -23,6 +24,7 @@ from penstock.spark.class_archive import ClassArchive
 _NOISE = re.compile(r"^WARNING: Using incubator modules: |^NOTE: Picked up J|^Picked up J(DK|AVA)")
 # It may be writing the archive of its classes, 2-3 s on an idle machine.
 _END_TIMEOUT = 60.0
+_LAST_CALL_SECONDS = 5.0
 
 
 def launch_jvm(conf: SparkConf, archive: ClassArchive) -> Any:
@@ -46,14 +48,16 @@ def launch_jvm(conf: SparkConf, archive: ClassArchive) -> Any:
         ) from error
     relay.close_write_end()
     relay.release()
-    atexit.register(_end, gateway.proc, relay, archive)
+    atexit.register(_end, gateway, relay, archive)
     return gateway
 
 
-def _end(process: subprocess.Popen[bytes] | None, relay: _Relay, archive: ClassArchive) -> None:
+def _end(gateway: Any, relay: _Relay, archive: ClassArchive) -> None:
     """Wait for the JVM at the end of the program: it deletes its temporary files when its input closes."""
+    process: subprocess.Popen[bytes] | None = gateway.proc
     if process is None or process.poll() is not None:
         return
+    _stop_releasing(gateway._gateway_client)  # noqa: SLF001 - py4j has no public way
     if process.stdin is not None:
         with contextlib.suppress(OSError):
             process.stdin.close()
@@ -64,6 +68,19 @@ def _end(process: subprocess.Popen[bytes] | None, relay: _Relay, archive: ClassA
         process.kill()
         process.wait()
     relay.join()
+
+
+def _stop_releasing(client: Any) -> None:
+    """Tell the JVM of no more objects that Python let go.
+
+    A thread of py4j does that some time later. One that is under way when the JVM ends would show a traceback to a user
+    whose program is over.
+    """
+    client.is_connected = False
+    client.finalizer_deque.append(SHUTDOWN_FINALIZER_WORKER)
+    for thread in threading.enumerate():
+        if isinstance(thread, FinalizerWorker) and thread.deque is client.finalizer_deque:
+            thread.join(_LAST_CALL_SECONDS)
 
 
 class _Relay:
