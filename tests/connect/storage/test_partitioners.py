@@ -77,7 +77,10 @@ def test_many_records_get_the_folders_that_each_gets_alone(zone: str, begin: dat
         partitioner("TimeBasedPartitioner", locale="en", timezone=zone, timestamp_extractor="Record",
                     path_format="HH-mm-ss", partition_duration_ms="20000"),
     ):  # fmt: skip
-        assert made.partition(records).folders == [made.folder(one) for one in records]
+        alone = [made.folder(one) for one in records]
+        assert made.partition(records).folders == alone
+        for at in range(0, len(records), 10):  # most of these are within one folder
+            assert made.partition(records[at : at + 10]).folders == alone[at : at + 10]
 
 
 @pytest.mark.parametrize(
@@ -92,6 +95,13 @@ def test_many_records_get_the_folders_that_each_gets_alone(zone: str, begin: dat
 def test_by_a_field_that_makes_no_folder(value: Any, schema: Any, reason: str) -> None:
     with pytest.raises(PartitionError, match=reason):
         partitioner("FieldPartitioner", partition_field_name="at").partition([record(0, value, schema)])
+
+
+def test_records_without_time_are_refused_among_others() -> None:
+    made = partitioner("HourlyPartitioner", locale="en", timezone="UTC", timestamp_extractor="Record")
+    for missing in (None, -1):
+        with pytest.raises(PartitionError, match="has no timestamp"):
+            made.partition([record(0, timestamp=NOON), record(1, timestamp=missing)])
 
 
 def test_by_hour_and_day() -> None:

@@ -6,6 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
+from operator import itemgetter
 from typing import Any
 
 from penstock.connect.connectors.storage.partitioners.field import field_path, field_value
@@ -13,6 +14,8 @@ from penstock.connect.connectors.storage.partitioners.partitioner import Partiti
 from penstock.connect.data import SinkRecord
 from penstock.connect.data.logical import to_millis
 from penstock.connect.errors import shown
+
+_TIMESTAMP = itemgetter(SinkRecord._fields.index("timestamp"))
 
 
 class TimestampExtractor(ABC):
@@ -55,6 +58,12 @@ class RecordTimestampExtractor(TimestampExtractor):
         if record.timestamp is None or record.timestamp < 0:
             raise PartitionError("The record has no timestamp")
         return record.timestamp
+
+    def extract_all(self, records: Sequence[SinkRecord]) -> list[int]:
+        times = list(map(_TIMESTAMP, records))
+        if None in times or (times and min(times) < 0):
+            raise PartitionError("A record has no timestamp")
+        return times
 
 
 class RecordFieldTimestampExtractor(TimestampExtractor):

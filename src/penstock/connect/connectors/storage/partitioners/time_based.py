@@ -16,7 +16,7 @@ from penstock.connect.data.logical import EPOCH, MILLIS_PER_DAY
 from penstock.connect.errors import ConfigError, invalid_value
 
 _MAX_KNOWN = 10_000
-_MINUTE = 60_000
+_MINUTE, _HOUR = 60_000, 3_600_000
 
 
 class TimeBasedPartitioner(Partitioner):
@@ -58,6 +58,8 @@ class TimeBasedPartitioner(Partitioner):
 
     def partition(self, records: Sequence[SinkRecord]) -> Partitioned:
         times = self._extractor.extract_all(records)
+        if times and (folder := self._folder_of_range(min(times), max(times))) is not None:
+            return Partitioned([folder] * len(times), times)
         minutes = [millis // _MINUTE for millis in times]
         folders: dict[int, str] = {}
         for minute in set(minutes):
@@ -66,6 +68,21 @@ class TimeBasedPartitioner(Partitioner):
                 return Partitioned(list(map(self._folder, times)), times)
             folders[minute] = folder
         return Partitioned(list(map(folders.__getitem__, minutes)), times)
+
+    def _folder_of_range(self, first: int, last: int) -> str | None:
+        """The folder of everything between two near times: mostly all records of a chunk; None if there may be several."""
+        if last - first > _HOUR:
+            return None
+        try:
+            offset = self._time.offset(first)
+            # Clocks do not change twice in an hour.
+            is_one = (
+                self._time.offset(last) == offset
+                and (first + offset) // self._duration == (last + offset) // self._duration
+            )
+        except (OverflowError, ValueError, OSError):
+            return None  # one of the records is told
+        return self._folder(first) if is_one else None
 
     def _folder_of_minute(self, minute: int) -> str | None:
         """The folder of a whole minute, which saves asking for each record; None if it may have several."""
