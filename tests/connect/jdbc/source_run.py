@@ -12,6 +12,7 @@ from penstock.connect.api import SourceRange, SourceTask
 from penstock.connect.connectors.jdbc.source.connector import JdbcSourceConnector
 from penstock.connect.data import SourceRecord
 from tests.servers.fixtures import OwnDatabase
+from tests.servers.sqlite import SqliteFile
 
 _SETTLE_SECONDS = 0.5
 
@@ -82,7 +83,7 @@ class SourceRun:
             self.done(wanted)
         return records
 
-    def until(self, count: int, *, seconds: float = 20) -> list[SourceRecord]:
+    def until(self, count: int, *, seconds: float = 90) -> list[SourceRecord]:
         """So many records, from as many batches as it takes."""
         records: list[SourceRecord] = []
         deadline = time.monotonic() + seconds
@@ -99,6 +100,8 @@ class SourceRun:
 @contextmanager
 def source(database: OwnDatabase, *, offsets: Any = None, tasks: Any = 1, **settings: Any) -> Iterator[SourceRun]:
     """A run of a source on a database; settings with `_` for `.`."""
+    if isinstance(database.server, SqliteFile):
+        database.server.path.touch()  # a source makes no file
     config = {**database.config, "topic.prefix": "db-", "poll.interval.ms": "0"}
     config |= {name.replace("_", "."): value for name, value in settings.items()}
     run = SourceRun(config, offsets=offsets, tasks=tasks)
@@ -118,7 +121,7 @@ def column(records: Sequence[SourceRecord], name: str) -> list[Any]:
     return [record.value[name] for record in records]
 
 
-def eventually(check: Callable[[], Any], *, seconds: float = 10) -> Any:
+def eventually(check: Callable[[], Any], *, seconds: float = 90) -> Any:
     """What a check gives as soon as it gives something."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import logging
 import socket
 import time
+from pathlib import Path
 
 import pytest
 from sqlalchemy import text
@@ -120,6 +121,24 @@ def test_a_wrong_password_is_an_error_that_names_the_settings_and_hides_it(
     unknown = {**database.config, "connection.url": database.server.jdbc_url("nowhere")}
     with pytest.raises(ConfigError, match="nowhere"):
         Database(unknown).connect()
+
+
+def test_a_package_that_is_missing_for_a_way_to_log_in_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PyMySQL's own words, where a server of MySQL asks for caching_sha2_password without TLS."""
+    words = "'cryptography' package is required for sha256_password or caching_sha2_password auth methods"
+
+    def connect(*_: object) -> None:
+        raise RuntimeError(words)
+
+    monkeypatch.setattr("pymysql.connections.Connection.connect", connect)
+    with pytest.raises(ConfigError, match=r"log in to MySQL db:3306/x .*cryptography.*penstock\[jdbc\].*TLS"):
+        Database({"connection.url": "jdbc:mysql://db/x?user=u&password=s3cret"}).connect()
+
+
+def test_the_extra_brings_what_passwords_of_mysql_need() -> None:
+    text = (Path(__file__).parents[3] / "pyproject.toml").read_text()
+    (extra,) = [line for line in text.splitlines() if line.startswith("jdbc = ")]
+    assert "pymysql[rsa]" in extra
 
 
 @pytest.mark.parametrize("kind", ["postgresql", "mariadb"])

@@ -86,7 +86,6 @@ class Topics:
 
 @pytest.mark.broker
 @pytest.mark.spark
-@pytest.mark.timeout(280)
 def test_the_table_is_exactly_what_the_topic_says_though_the_worker_is_killed(
     broker: LocalBroker, postgres_database: OwnDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+
 import pytest
 
 from penstock.connect.connectors.jdbc.sink.connector import JdbcSinkConnector
-from penstock.connect.data import INT64_SCHEMA, STRING_SCHEMA, SinkRecord
+from penstock.connect.data import INT64_SCHEMA, STRING_SCHEMA, SchemaBuilder, SinkRecord, Struct
 from penstock.connect.errors import ConfigError, ConnectError, DataError
 from tests.connect.jdbc.sink_records import Sink, order, order_key, record, wide
 from tests.servers.fixtures import OwnDatabase
@@ -107,6 +109,70 @@ def test_tombstones_delete(database: OwnDatabase) -> None:
             (1, "back"), (3, "tap"), (4, "tap"), (5, "tap"), (9, "really"),
         ]  # fmt: skip
         sink.put(record(None, 14, key=order_key(77)))
+
+
+@pytest.mark.parametrize("only", ["", " WHERE email <> 'x'"], ids=["unique", "partly-unique"])
+def test_what_was_deleted_is_not_in_the_way_of_what_is_written(
+    database: OwnDatabase, only: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    if only and database.kind == "mariadb":
+        pytest.skip("it has no such indexes")
+    database.execute(
+        "CREATE TABLE orders (id BIGINT PRIMARY KEY, email VARCHAR(20))",
+        f"CREATE UNIQUE INDEX one ON orders (email){only}",
+        "INSERT INTO orders VALUES (1, 'a'), (2, 'b')",
+    )
+    schema = SchemaBuilder.struct().field("email", STRING_SCHEMA).build()
+
+    def put(sink: Sink, *history: tuple[int, str | None]) -> None:
+        values = [(key, None if email is None else Struct(schema, {"email": email})) for key, email in history]
+        sink.put(*(record(value, n, key=order_key(key)) for n, (key, value) in enumerate(values)))
+
+    settings = {"insert.mode": "upsert", "pk.mode": "record_key", "delete.enabled": "true"}
+    with caplog.at_level(logging.INFO), Sink(database, settings) as sink:
+        put(sink, (0, "z"), (1, None), (3, "a"), (2, None), (3, "b"), (4, "a"), (0, None), (5, "z"))
+    assert wide(database.query("SELECT id, email FROM orders")) == [(3, "b"), (4, "a"), (5, "z")]
+    assert ("refused a row" in caplog.text) == bool(only)
+
+
+def test_keys_the_database_takes_for_the_same_are_written_in_order(database: OwnDatabase) -> None:
+    compared = {"postgres": "citext", "mariadb": "VARCHAR(20)", "sqlite": "TEXT COLLATE NOCASE"}[database.kind]
+    if database.kind == "postgres":
+        database.execute("CREATE EXTENSION citext")
+    database.execute(
+        f"CREATE TABLE orders (code {compared} PRIMARY KEY, id BIGINT, item VARCHAR(9), price FLOAT)",
+        "INSERT INTO orders (code, id) VALUES ('a', 1), ('f', 2)",
+    )
+    settings = {"insert.mode": "upsert", "pk.mode": "record_key", "pk.fields": "code", "delete.enabled": "true"}
+    with Sink(database, settings) as sink:
+        history = [
+            ("a", None),
+            ("A", order(3)),
+            ("b", None),
+            ("f", None),
+            ("F", order(4)),
+            ("\u00e9", None),
+            ("E", order(5)),
+        ]
+        sink.put(*(record(value, n, key=key, key_schema=STRING_SCHEMA) for n, (key, value) in enumerate(history)))
+    assert wide(database.query("SELECT code, id FROM orders")) == [("A", 3), ("E", 5), ("F", 4)]
+
+
+def test_deletes_between_writes_do_not_cut_batches_of_tables_with_one_key(sqlite_database: OwnDatabase) -> None:
+    settings = {"insert.mode": "upsert", "pk.mode": "record_key", "delete.enabled": "true"}
+    with Sink(sqlite_database, settings) as sink:
+        sink.put(*(record(order(n), n, key=order_key(n)) for n in range(9)))
+        history = [record(None if n % 2 else order(n), n, key=order_key(n)) for n in range(9)]
+        (batch,) = sink.task._batches.of(history, sink.task._report)
+        connection = sink.task._connection
+        assert connection is not None
+        assert [len(work.rows) for work in sink.task._works(connection, batch)] == [5, 4]
+        sqlite_database.execute("CREATE UNIQUE INDEX one ON orders (item, id)")
+        sink.task._tables.forget()
+        assert [len(work.rows) for work in sink.task._works(connection, batch)] == [5, 4]
+        sqlite_database.execute("DELETE FROM orders", "CREATE UNIQUE INDEX other ON orders (price, item)")
+        sink.task._tables.forget()
+        assert [len(work.rows) for work in sink.task._works(connection, batch)] == [1] * 9
 
 
 def test_a_primitive_key_deletes(database: OwnDatabase) -> None:

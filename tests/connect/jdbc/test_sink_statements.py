@@ -86,6 +86,12 @@ def test_types_of_other_databases() -> None:
     assert '"s" CLOB NULL' in dialect("oracle").create_table(TABLE, fields)
 
 
+@pytest.mark.parametrize(("scale", "expected"), [(2, 2), (30, 30), (31, 30), (127, 30)])
+def test_decimals_of_mysql_have_a_scale_it_knows(scale: int, expected: int) -> None:
+    field = SinkField("n", decimal_schema(scale), Origin.VALUE_FIELD)
+    assert dialect("mysql").column_type(field) == f"DECIMAL(65,{expected})"
+
+
 def test_databases_without_an_upsert_we_know_say_so() -> None:
     with pytest.raises(ConnectError, match=r"No upsert is known for firebird. Use insert.mode=insert"):
         dialect("firebird").upsert(TABLE, KEYS, OTHERS)

@@ -15,7 +15,7 @@ from penstock.connect.data import (
     Struct,
     Type,
 )
-from penstock.connect.errors import ConnectError
+from penstock.connect.errors import ConnectError, DataError
 from tests.connect.jdbc.sink_records import ORDER, Sink, order, record, wide
 from tests.servers.fixtures import OwnDatabase
 
@@ -172,6 +172,34 @@ def test_columns_are_found_whatever_their_case(database: OwnDatabase) -> None:
         sink.put(record(order(1, "a")))
         sink.put(record(order(1, "b"), 1))
     assert database.query("SELECT * FROM orders") == [(1, "b")]
+
+
+def test_of_two_fields_for_one_column_the_one_of_its_name_is_written(
+    database: OwnDatabase, caplog: pytest.LogCaptureFixture
+) -> None:
+    database.execute("CREATE TABLE orders (id BIGINT PRIMARY KEY, name VARCHAR(10))")
+    schema = SchemaBuilder.struct().field("id", INT64_SCHEMA)
+    for name in ("Name", "name"):
+        schema.field(name, OPTIONAL_STRING_SCHEMA)
+    records = [record(Struct(schema.build(), {"id": n, "Name": "wrong", "name": "right"}), n) for n in range(2)]
+    with Sink(database, UPSERT, tolerant=True) as sink:
+        sink.put(records[0])
+        sink.put(records[1])
+    if database.kind == "postgres":  # it could have a column for each
+        assert "fields name and Name both belong to column name of table orders" in sink.reports.messages[0]
+    else:
+        assert database.query("SELECT id, name FROM orders ORDER BY id") == [(0, "right"), (1, "right")]
+        assert caplog.text.count("field Name is not written") == 1
+
+
+def test_two_fields_for_a_column_of_another_name_are_refused(database: OwnDatabase) -> None:
+    database.execute("CREATE TABLE orders (id BIGINT PRIMARY KEY, name VARCHAR(10))")
+    schema = SchemaBuilder.struct().field("id", INT64_SCHEMA)
+    for name in ("Name", "NAME"):
+        schema.field(name, OPTIONAL_STRING_SCHEMA)
+    value = Struct(schema.build(), {"id": 1, "Name": "a", "NAME": "b"})
+    with Sink(database, UPSERT) as sink, pytest.raises(DataError, match="Name and NAME both belong to column name"):
+        sink.put(record(value))
 
 
 def test_tables_in_a_schema(postgres_database: OwnDatabase) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import date, datetime, time, timedelta, timezone
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any
 
 import pytest
@@ -26,6 +26,7 @@ from tests.connect.jdbc.sink_records import Sink, record
 from tests.servers.fixtures import OwnDatabase
 
 UTC = timezone.utc
+LONG = Context(prec=200)
 INSTANT = datetime(2024, 2, 29, 23, 30, 15, 123000, tzinfo=UTC)
 PRIMITIVES: dict[str, tuple[Type, list[Any]]] = {
     "i8": (Type.INT8, [-128, 127]),
@@ -167,6 +168,26 @@ def test_fractions_are_not_rounded(database: OwnDatabase) -> None:
     else:
         assert found == [2, None]
         assert "Column n holds whole numbers: 2.5 would be rounded" in sink.reports.messages[0]
+
+
+@pytest.mark.parametrize("scale", [30, 35, 127])
+def test_decimals_with_more_digits_than_a_column_has(database: OwnDatabase, scale: int) -> None:
+    """PostgreSQL's plain NUMERIC comes with 127 digits after the point, nearly all of them zeros."""
+    schema = SchemaBuilder.struct().field("n", decimal_schema(scale, optional=True)).build()
+    texts = ["1.25", "-12345678901234567890.5", "0", "1e-30"]
+    numbers = [Decimal(text).quantize(Decimal(1).scaleb(-scale), context=LONG) for text in texts]
+    with Sink(database, tolerant=True) as sink:
+        sink.put(*(record(Struct.of(schema, [number]), n) for n, number in enumerate(numbers)))
+        sink.put(record(Struct.of(schema, [Decimal("1e-31").quantize(numbers[0], context=LONG)]), 9))
+    found = [number for (number,) in database.query("SELECT n FROM orders")]
+    if database.kind == "sqlite":
+        assert found[:3] == [1.25, -12345678901234567890.5, 0]
+    elif database.kind == "mariadb" and scale == 127:
+        assert found == numbers
+        assert "30 digits after the point" in sink.reports.messages[0]
+        assert "numeric.mapping=best_fit" in sink.reports.messages[0]
+    else:
+        assert found[:4] == numbers
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])

@@ -76,7 +76,6 @@ def topics(broker: LocalBroker) -> Iterator[list[Topic]]:
 
 @pytest.mark.broker
 @pytest.mark.spark
-@pytest.mark.timeout(280)
 def test_each_row_comes_once_though_worker_and_server_are_killed(
     broker: LocalBroker, shop: OwnDatabase, tmp_path: Path, topics: list[Topic]
 ) -> None:

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import logging
 import threading
+import traceback
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -125,6 +127,21 @@ def test_bad_sql_fails_the_task_with_what_the_database_says(database: OwnDatabas
         run.batch()
 
 
+@pytest.mark.parametrize("mode", ["bulk", "incrementing"])
+@pytest.mark.parametrize("end", [";", ""])
+def test_the_text_of_a_masked_query_is_in_no_trace(database: OwnDatabase, mode: str, end: str) -> None:
+    database.execute("CREATE TABLE gone (id integer NOT NULL)")
+    query = f"SELECT id, 'topsecret' AS k FROM gone WHERE id < 'topsecret'{end}"
+    settings = {"mode": mode, "incrementing_column_name": "id", "query.masked": query}
+    with source(database, **settings) as run:
+        database.execute("DROP TABLE gone")
+        with pytest.raises(ConnectError, match=r"refused .*the query.*: (\w+Error|UndefinedTable)") as failure:
+            run.batch()
+    trace = "".join(traceback.format_exception(failure.value))
+    assert "topsecret" not in trace
+    assert "gone" not in trace.replace("gone to", "")
+
+
 def test_a_missing_privilege_fails_the_task(postgres_database: OwnDatabase) -> None:
     filled(postgres_database, 1)
     postgres_database.execute("CREATE ROLE guest LOGIN PASSWORD 'guest'")
@@ -168,6 +185,26 @@ def test_rows_of_a_transaction_that_commits_late_are_not_lost(served: OwnDatabas
         late.commit()
         late.close()
         assert column(run.until(2), "id") == [10, 11]
+
+
+def test_rows_of_a_transaction_that_commits_late_are_not_lost_while_the_table_is_empty(served: OwnDatabase) -> None:
+    filled(served, 0)
+    served.execute("CREATE TABLE other (id integer)")
+    with (
+        closing(served.connect()) as unrelated,
+        closing(served.connect()) as late,
+        source(served, **INCREMENTING, table_whitelist="orders") as run,
+    ):
+        begin(served, unrelated)
+        begin(served, late)
+        unrelated.cursor().execute("INSERT INTO other VALUES (1)")
+        assert run.batch() == []  # the table is empty, and a transaction is open
+        late.cursor().execute("INSERT INTO orders VALUES (1, 'late')")
+        add(served, 2, 3)
+        unrelated.commit()
+        assert run.batch() == []  # 2 is there, and 1 may still come
+        late.commit()
+        assert column(run.until(2), "id") == [1, 2]
 
 
 def test_rows_of_a_transaction_that_commits_late_are_not_lost_by_their_time_either(served: OwnDatabase) -> None:

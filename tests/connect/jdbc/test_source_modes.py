@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -206,6 +207,28 @@ def test_rows_younger_than_the_delay_wait(database: OwnDatabase) -> None:
         assert column(run.batch(), "id") == [3]
     with source(database, **settings) as run:
         assert column(run.batch(), "id") == [1, 3, 2]
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Pacific/Kiritimati"])
+def test_rows_of_a_day_wait_until_it_is_over(database: OwnDatabase, zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A date has one tick a day: a row read today would hide those that come later today."""
+    database.execute("CREATE TABLE orders (id integer NOT NULL, day date NOT NULL)")
+    now = datetime(2024, 5, 1, 15, 30, tzinfo=timezone.utc)
+    today = now.astimezone(ZoneInfo(zone)).date()
+
+    def add(number: int, days: int) -> None:
+        database.execute(f"INSERT INTO orders VALUES ({number}, '{today + timedelta(days=days)}')")
+
+    add(1, -1)
+    add(2, 0)
+    with source(database, mode="timestamp", timestamp_column_name="day", db_timezone=zone) as run:
+        dialect = run.tasks[0]._session.dialect  # type: ignore[attr-defined]
+        monkeypatch.setattr(dialect, "now", lambda *_: now)
+        assert column(run.batch(), "id") == [1]
+        add(3, 0)
+        assert run.batch() == []
+        now += timedelta(days=1)
+        assert sorted(column(run.batch(), "id")) == [2, 3]
 
 
 def test_rows_of_the_future_wait(database: OwnDatabase) -> None:

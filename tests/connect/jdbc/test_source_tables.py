@@ -78,6 +78,21 @@ def test_catalogs_of_mariadb(mariadb_database: OwnDatabase) -> None:
         database.server.drop_database(other)  # type: ignore[union-attr]
 
 
+def test_the_database_of_the_url_is_no_pattern(mariadb_database: OwnDatabase) -> None:
+    other = mariadb_database.name.replace("_", "x")
+    mariadb_database.execute(
+        "CREATE TABLE here (id integer)", "INSERT INTO here VALUES (1)",
+        f"CREATE DATABASE {other}", f"CREATE TABLE {other}.there (id integer)", f"INSERT INTO {other}.there VALUES (2)",
+    )  # fmt: skip
+    try:
+        with source(mariadb_database, mode="bulk") as run:
+            assert topics(run) == ["db-here"]
+        with source(mariadb_database, mode="bulk", catalog_pattern=mariadb_database.name) as run:
+            assert topics(run) == ["db-here", "db-there"]
+    finally:
+        mariadb_database.execute(f"DROP DATABASE {other}")
+
+
 def test_names_that_need_quotes(database: OwnDatabase) -> None:
     quote = "`" if database.kind == "mariadb" else '"'
     name, id_column = f"{quote}odd: 100% Name{quote}", f"{quote}the: %id{quote}"
@@ -204,6 +219,21 @@ def test_the_suffix_ends_statements_and_a_limit_loses_nothing(database: OwnDatab
         assert column(run.batch(), "id") == [4, 3]
 
 
+def test_comments_at_the_end_of_a_query_and_a_suffix(database: OwnDatabase) -> None:
+    kind = {"postgres": "timestamp", "mariadb": "datetime(6)", "sqlite": "timestamp"}[database.kind]
+    database.execute(
+        f"CREATE TABLE orders (id integer NOT NULL, changed {kind} NOT NULL)",
+        *(f"INSERT INTO orders VALUES ({n}, '2024-05-01 12:00:0{n}')" for n in range(4)),
+    )
+    for settings, expected in (
+        ({"mode": "bulk", "query_suffix": "ORDER BY id DESC LIMIT 2"}, [3, 2]),
+        ({"mode": "incrementing", "incrementing_column_name": "id"}, [0, 1, 2, 3]),
+        ({"mode": "timestamp", "timestamp_column_name": "changed", "query_suffix": "LIMIT 2 -- two"}, [0, 1]),
+    ):
+        with source(database, query="SELECT * FROM orders -- it's: all", **settings) as run:
+            assert column(run.batch(), "id") == expected
+
+
 def test_a_masked_query_is_not_shown(sqlite_database: OwnDatabase) -> None:
     config = {**sqlite_database.config, "mode": "bulk", "topic.prefix": "t", "query.masked": "SELECT 'secret' AS x"}
     assert "secret" not in repr(JdbcSourceConnector(config).settings)
@@ -277,3 +307,15 @@ def test_guarantees_and_offsets_of_the_connector() -> None:
     ):
         with pytest.raises(ConnectError):
             JdbcSourceConnector.alter_offsets({}, [(partition, offset)])
+
+
+def test_the_offset_of_a_bulk_source_can_be_set_again(sqlite_database: OwnDatabase) -> None:
+    sqlite_database.execute("CREATE TABLE orders (id integer)", "INSERT INTO orders VALUES (1)")
+    with source(sqlite_database, mode="bulk") as run:
+        run.batch()
+        ((partition, offset),) = run.known.items()
+    assert list(offset) == ["polled"]
+    JdbcSourceConnector.alter_offsets({"mode": "bulk"}, [(json.loads(partition), offset)])
+    for mode, wrong in (("bulk", {"polled": "now"}), ("incrementing", offset)):
+        with pytest.raises(ConnectError):
+            JdbcSourceConnector.alter_offsets({"mode": mode}, [(json.loads(partition), wrong)])

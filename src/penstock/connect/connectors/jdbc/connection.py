@@ -38,7 +38,7 @@ except ImportError as missing:
     ) from missing
 
 from penstock.connect.connectors.jdbc.database_errors import DatabaseDown, connect_failure, translated
-from penstock.connect.connectors.jdbc.jdbc_url import MYSQL, POSTGRESQL, engine_url
+from penstock.connect.connectors.jdbc.jdbc_url import MYSQL, POSTGRESQL, SQLITE, engine_url, existing_file
 from penstock.connect.connectors.jdbc.table_id import TableId
 
 log = logging.getLogger("penstock.connect")
@@ -57,12 +57,13 @@ class Database:
 
     Args:
         settings: The connector's settings, parsed or as texts.
+        existing: Whether a file of SQLite must be there; else it is created.
 
     Raises:
         ConfigError: The settings do not name a database we have a driver for.
     """
 
-    def __init__(self, settings: Mapping[str, Any]) -> None:
+    def __init__(self, settings: Mapping[str, Any], *, existing: bool = False) -> None:
         parsed = ConfigDef(*CONNECTION_KEYS).parse(settings)
         url, arguments = engine_url(parsed[CONNECTION_URL])
         if parsed[CONNECTION_USER]:
@@ -73,7 +74,7 @@ class Database:
         self.backend = url.get_backend_name()
         self.zone = ZoneInfo(parsed[DB_TIMEZONE])
         self.where = _where(url, arguments)
-        self.engine = _engine(url, arguments)
+        self.engine = _engine(existing_file(url) if existing and self.backend == SQLITE else url, arguments)
         self._quotes = parsed[QUOTE_IDENTIFIERS].lower() == "always"
         self._attempts: int = parsed[CONNECTION_ATTEMPTS]
         self._backoff_seconds: float = parsed[CONNECTION_BACKOFF_MS] / 1000
@@ -106,7 +107,7 @@ class Database:
         """
         try:
             return self.engine.connect()
-        except (SQLAlchemyError, OSError) as error:
+        except (SQLAlchemyError, OSError, RuntimeError) as error:
             raise self._safe(connect_failure(error, self.where)) from None  # the cause may show the password
 
     def connect_patiently(self, stopped: threading.Event | None = None) -> Connection:
@@ -130,20 +131,20 @@ class Database:
                 attempt += 1
 
     @contextmanager
-    def errors(self, doing: str) -> Iterator[None]:
+    def errors(self, doing: str, *, hidden: bool = False) -> Iterator[None]:
         """Errors of the database inside become Connect's; see `translated`.
 
         Args:
             doing: What is done, for the message: `reading table public.orders`.
+            hidden: Whether nobody may see the statement.
         """
         try:
             yield
-        except SQLAlchemyError as error:
-            raise self._safe(translated(error, doing)) from error
         except Exception as error:
-            if isinstance(error, self.engine.dialect.loaded_dbapi.Error):
-                raise self._safe(translated(error, doing)) from error
-            raise
+            if not isinstance(error, (SQLAlchemyError, self.engine.dialect.loaded_dbapi.Error)):
+                raise
+            # The cause shows the statement, and so do many messages of drivers.
+            raise self._safe(translated(error, doing, hidden=hidden)) from (None if hidden else error)
 
     def close(self) -> None:
         """Forget the engine; connections that are open stay so."""

@@ -28,6 +28,7 @@ _REFUSED_CODES = {1044, 1045, 1049, 1130, 1251, 1698, 2054, 2059, 2061}
 _NOT_NOW = re.compile(
     r"starting up|shutting down|recovery mode|too many|connection slots|not yet accepting|conflict with"
 )
+_NO_FILE = "unable to open database file"  # SQLite's
 _REFUSED = re.compile(
     r"authentication failed|no password supplied|pg_hba\.conf|does not exist|not permitted to log in|"
     r"permission denied|unsupported frontend protocol|certificate"
@@ -54,7 +55,7 @@ def is_refused(error: BaseException) -> bool:
         return code in _REFUSED_CODES
     if type(cause).__module__.startswith("psycopg"):
         return bool(_REFUSED.search(text)) and not _NOT_NOW.search(text)
-    return "unable to open database file" in text or "file is not a database" in text
+    return _NO_FILE in text or "file is not a database" in text
 
 
 def is_lost(error: BaseException) -> bool:
@@ -97,19 +98,23 @@ def is_missing_table(error: BaseException) -> bool:
     )
 
 
-def translated(error: SQLAlchemyError | Exception, doing: str) -> ConnectError:
+def translated(error: SQLAlchemyError | Exception, doing: str, *, hidden: bool = False) -> ConnectError:
     """The error Connect understands: DatabaseDown or RetriableError if it may pass, else ConnectError.
 
     Args:
         error: Of SQLAlchemy or a driver.
         doing: What was done, for the message: `reading table public.orders`.
+        hidden: Whether to leave out what the driver said: it may quote the statement.
     """
-    text = f"{doing}: {message_of(error)}"
+    text = f"{doing}: {_code_text(error) if hidden else message_of(error)}"
+    hint = (
+        "What the database said is left out, as it may quote the query: run that by hand to see it." if hidden else ""
+    )
     if is_lost(error):
-        return DatabaseDown(f"The connection to the database was lost while {text}")
+        return DatabaseDown(f"The connection to the database was lost while {text}", hint=hint)
     if is_transient(error):
-        return RetriableError(f"The database did not allow {text}")
-    return ConnectError(f"The database refused {text}")
+        return RetriableError(f"The database did not allow {text}", hint=hint)
+    return ConnectError(f"The database refused {text}", hint=hint)
 
 
 def connect_failure(error: SQLAlchemyError | Exception, where: str) -> ConnectError | ConfigError:
@@ -120,6 +125,12 @@ def connect_failure(error: SQLAlchemyError | Exception, where: str) -> ConnectEr
         where: The database, without its password.
     """
     text = f"{where} ({CONNECTION_URL}): {message_of(error)}"
+    if isinstance(error, RuntimeError) and "cryptography" in str(error):
+        hint = "Run: pip install 'penstock[jdbc]', or connect by TLS (sslMode=REQUIRED in the URL)."
+        return ConfigError(f"A package is missing for the way users log in to {text}", key=CONNECTION_URL, hint=hint)
+    if _NO_FILE in str(error):
+        hint = f"Check the path in {CONNECTION_URL}: a source needs the file, a sink its folder."
+        return ConfigError(f"The file is not there or may not be opened: {text}", key=CONNECTION_URL, hint=hint)
     if is_refused(error):
         hint = f"Check {CONNECTION_URL}, {CONNECTION_USER} and {CONNECTION_PASSWORD}."
         return ConfigError(f"The database does not let us in: {text}", key=CONNECTION_URL, hint=hint)
@@ -136,3 +147,10 @@ def message_of(error: BaseException) -> str:
     else:
         text = str(cause)
     return shown(" ".join(text.split()) or type(cause).__name__)
+
+
+def _code_text(error: BaseException) -> str:
+    """Which error it was, in nobody's words."""
+    cause = _driver_error(error)
+    code, state = _code(cause), getattr(cause, "sqlstate", None) or getattr(cause, "sqlite_errorname", None)
+    return f"{type(cause).__name__} ({code or state})" if code or state else type(cause).__name__

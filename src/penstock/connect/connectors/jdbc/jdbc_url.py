@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import parse_qsl, quote, unquote
 
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
@@ -91,6 +92,12 @@ def _sqlite(path: str) -> tuple[URL, dict[str, Any]]:
             hint="Give the path of a file: jdbc:sqlite:/path.",
         )
     return URL.create(SQLITE, database=path), {"timeout": 10}
+
+
+def existing_file(url: URL) -> URL:
+    """The URL for a file of SQLite that must be there: SQLite itself makes an empty one, wherever a path was mistyped."""
+    path = quote(str(Path(url.database or "").absolute()))
+    return url.set(database=f"file://{path}", query={"mode": "rw", "uri": "true"})
 
 
 def _default_arguments(kind: str) -> dict[str, Any]:

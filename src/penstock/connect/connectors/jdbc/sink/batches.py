@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 
 from penstock.connect.connectors.jdbc.connection import Database
@@ -19,7 +19,9 @@ Report = Callable[[SinkRecord, Exception], None]
 
 @dataclass(slots=True)
 class Batch:
-    """Records of one table and one pair of schemas: first those that write, then those that delete.
+    """Records of one table and one pair of schemas, none of which writes what another has deleted before.
+
+    So that those that write may go first, then those that delete, unless rows with other keys can be in their way.
 
     Attributes:
         table: Where to.
@@ -28,7 +30,8 @@ class Batch:
         value_schema: Schema of the values; None while there are only deletes.
         writes: Records with a value.
         deletes: Records without.
-        deleted: Keys of the latter.
+        deleted: Keys of the latter; None is one that cannot be told from others.
+        turns: How many of both there were whenever a write followed a delete.
     """
 
     table: TableId
@@ -38,11 +41,23 @@ class Batch:
     writes: list[SinkRecord] = field(default_factory=list)
     deletes: list[SinkRecord] = field(default_factory=list)
     deleted: set[Hashable] = field(default_factory=set)
+    turns: list[tuple[int, int]] = field(default_factory=list)
 
     @property
     def size(self) -> int:
         """How many records it has."""
         return len(self.writes) + len(self.deletes)
+
+    def steps(self, *, in_order: bool) -> Iterator[tuple[list[SinkRecord], list[SinkRecord]]]:
+        """Records that write, and those that delete after them.
+
+        Args:
+            in_order: Whether each write comes behind all deletes that were before it.
+        """
+        writes = deletes = 0
+        for to_write, to_delete in [*(self.turns if in_order else ()), (len(self.writes), len(self.deletes))]:
+            yield self.writes[writes:to_write], self.deletes[deletes:to_delete]
+            writes, deletes = to_write, to_delete
 
 
 class Batches:
@@ -139,6 +154,8 @@ class Batches:
             batch.deletes.append(record)
             batch.deleted.add(key_of(batch.fields, record))
         else:
+            if batch.deletes and (not batch.turns or batch.turns[-1][1] < len(batch.deletes)):
+                batch.turns.append((len(batch.writes), len(batch.deletes)))
             batch.writes.append(record)
         return batch
 
@@ -149,7 +166,10 @@ class Batches:
             return True
         if batch.value_schema != record.value_schema:
             return False
-        return not batch.deletes or key_of(batch.fields, record) not in batch.deleted
+        if not batch.deletes:
+            return True
+        key = key_of(batch.fields, record)
+        return key is not None and key not in batch.deleted and None not in batch.deleted
 
     def _fields_of(self, table: TableId, record: SinkRecord) -> Fields:
         # A tombstone may come with a schema all the same; it has no value.

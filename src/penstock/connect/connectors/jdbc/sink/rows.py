@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from penstock.connect.errors import DataError
 
 Row = tuple[Any, ...]
 _Column = Callable[[list[SinkRecord]], list[Any]]
+_NOT_PLAIN = re.compile("[^0-9A-Za-z]+")
 
 
 class RowReader:
@@ -83,12 +85,18 @@ def _coordinate(origin: Origin, record: SinkRecord) -> str | int | None:
 
 
 def key_of(fields: Fields, record: SinkRecord) -> Hashable:
-    """The primary key of a record, where it is made of the record's key."""
+    """The primary key of a record, where it is made of the record's key; None if others may be the same to the database.
+
+    Texts that may be the same give the same: many databases do not look at case, accents and blanks at the end.
+    """
     key = record.key
     if not isinstance(key, Struct):
-        return key  # type: ignore[no-any-return]
-    return tuple(_hashable(key.values[field.index]) for field in fields.keys)
+        return _told(key)
+    parts = tuple(_told(key.values[field.index]) for field in fields.keys)
+    return None if None in parts else parts
 
 
-def _hashable(value: Any) -> Hashable:
-    return repr(value) if isinstance(value, (Struct, list, dict)) else value
+def _told(value: Any) -> Hashable:
+    if isinstance(value, str):
+        return _NOT_PLAIN.sub("", value).lower() if value.isascii() else None
+    return value if isinstance(value, (int, bytes)) else None

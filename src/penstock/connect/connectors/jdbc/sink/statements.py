@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,7 +13,10 @@ from penstock.connect.connectors.jdbc.sink.fields import SinkField
 from penstock.connect.connectors.jdbc.sink.rows import RowReader
 from penstock.connect.connectors.jdbc.sink.settings import InsertMode, PkMode, SinkSettings
 from penstock.connect.connectors.jdbc.sink.table_definition import TableDefinition
+from penstock.connect.connectors.jdbc.table_id import TableId
 from penstock.connect.errors import DataError
+
+log = logging.getLogger("penstock.connect")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,7 @@ class Statements:
     def __init__(self, dialect: Dialect, settings: SinkSettings) -> None:
         self._dialect = dialect
         self._settings = settings
+        self._left_out: set[tuple[TableId, str]] = set()
 
     def write(self, batch: Batch, table: TableDefinition) -> Statement:
         """The statement that writes records.
@@ -50,7 +55,7 @@ class Statements:
         Raises:
             DataError: The records have nothing to write.
         """
-        keys, others = batch.fields.keys, batch.fields.others
+        keys, others = batch.fields.keys, self._others(batch, table)
         key_names, other_names = _names(keys, table), _names(others, table)
         mode = self._settings.insert_mode
         if mode is InsertMode.UPDATE:
@@ -67,6 +72,33 @@ class Statements:
         if sql.startswith(insert) and not table.is_view and all(field.schema.type.is_primitive for field in keys):
             bulk = self._dialect.bulk_insert(Insert(batch.table, key_names, other_names, sql[len(insert) :].strip()))
         return self._statement(sql, (*keys, *others), table, bulk=bulk)
+
+    def _others(self, batch: Batch, table: TableDefinition) -> tuple[SinkField, ...]:
+        """The fields besides the key, each with a column of its own: of two that differ in case the column's own name counts.
+
+        Raises:
+            DataError: None of them has it, or the table could have a column for each.
+        """
+        keys, others = batch.fields.keys, batch.fields.others
+        names = _names((*keys, *others), table)
+        if len(set(names)) == len(names):
+            return others
+        columns = dict(zip(names, keys, strict=False))
+        for field in sorted(others, key=lambda field: field.name not in table.integer):
+            (column,) = _names([field], table)
+            other = columns.setdefault(column, field)
+            if other is field:
+                continue
+            if not self._dialect.IGNORES_CASE or other.name != column:
+                raise DataError(
+                    f"The fields {other.name} and {field.name} both belong to column {column} of table {batch.table}",
+                    hint="Rename one, leave it out with fields.whitelist, or add a column of just its name.",
+                )
+            if (batch.table, field.name) not in self._left_out:
+                self._left_out.add((batch.table, field.name))
+                log.warning("Table %s: field %s is not written, column %s is of field %s", batch.table, field.name, column, column)  # fmt: skip
+        kept = {id(field) for field in columns.values()}
+        return tuple(field for field in others if id(field) in kept)
 
     def _insert_new(
         self, batch: Batch, table: TableDefinition, keys: Sequence[str], others: Sequence[str]

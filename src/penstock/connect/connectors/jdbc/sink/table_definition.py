@@ -32,6 +32,11 @@ class TableDefinition:
             return name
         return next((known for known in self.integer if known.lower() == name.lower()), None)
 
+    def is_told_by(self, keys: Iterable[str]) -> bool:
+        """Whether rows with different keys cannot be in each other's way, as far as it is known."""
+        told = frozenset(keys)
+        return not self.is_view and all(told <= columns for columns in self.unique)
+
     def missing(self, fields: Iterable[SinkField]) -> list[SinkField]:
         """Fields without a column."""
         return [field for field in fields if self.column(field.name) is None]
@@ -59,6 +64,9 @@ def _unique(inspector: Inspector, name: str, schema: str | None) -> Iterable[fro
     for constraint in inspector.get_unique_constraints(name, schema):
         yield frozenset(constraint["column_names"])
     for index in inspector.get_indexes(name, schema):
-        partial = any(option.endswith("_where") and value for option, value in index.get("dialect_options", {}).items())
-        if index["unique"] and not partial:
-            yield frozenset(column for column in index["column_names"] if column is not None)
+        # Conditions are texts, or clauses of SQLAlchemy, which are neither true nor false. An expression has no column.
+        options = index.get("dialect_options", {})
+        partial = any(option.endswith("_where") and value is not None for option, value in options.items())
+        columns = [column for column in index["column_names"] if column is not None]
+        if index["unique"] and not partial and len(columns) == len(index["column_names"]):
+            yield frozenset(columns)

@@ -60,11 +60,10 @@ class JdbcSinkTask(SinkTask):
 
     def _put(self, batches: list[Batch]) -> None:
         connection = self._connection or self._use(self._database.connect())
-        works = [work for batch in batches for work in self._works(connection, batch)]
         try:
-            self._write(connection, works)
+            self._write(connection, batches)
         except (SQLAlchemyError, self._database.engine.dialect.loaded_dbapi.Error):
-            self._pass_on(f"writing to {', '.join(sorted({str(work.table) for work in works}))}")
+            self._pass_on(f"writing to {', '.join(sorted({str(batch.table) for batch in batches}))}")
 
     def _pass_on(self, doing: str) -> NoReturn:
         """Raise the driver's error as one that may pass: as Kafka does, whatever it is about, until there were too many tries."""
@@ -76,7 +75,8 @@ class JdbcSinkTask(SinkTask):
         except ConnectError as error:
             raise RetriableError(error.message, hint=error.hint) from error
 
-    def _write(self, connection: Connection, works: list[Work]) -> None:
+    def _write(self, connection: Connection, batches: list[Batch]) -> None:
+        works = [work for batch in batches for work in self._works(connection, batch)]
         try:
             self._writer.write(connection, works)
         except Exception as error:
@@ -85,17 +85,27 @@ class JdbcSinkTask(SinkTask):
             if waits_for_parent(error) and self._retries > 0:
                 raise RetriableError(f"A row refers to one that is not there yet: {error}") from error
             log.info("%s refused a row; it is looked for: %s", self._database.where, type(error).__name__)
+            # What was in its way may be what a record before it deletes.
+            works = [work for batch in batches for work in self._works(connection, batch, in_order=True)]
             self._writer.write_without_refused(connection, works)
 
-    def _works(self, connection: Connection, batch: Batch) -> list[Work]:
-        """The rows of a batch; records that cannot become rows are reported."""
+    def _works(self, connection: Connection, batch: Batch, *, in_order: bool = False) -> list[Work]:
+        """The rows of a batch; records that cannot become rows are reported.
+
+        Args:
+            connection: Without a transaction.
+            batch: The records.
+            in_order: Whether writes wait for all deletes before them, also where the table does not need it.
+        """
         try:
             table = self._tables.ready(connection, batch.table, batch.fields, writes=bool(batch.writes))
+            write = self._statements.write(batch, table) if batch.writes else None
+            delete = self._statements.delete(batch, table) if batch.deletes else None
+            keys = [table.column(field.name) or field.name for field in batch.fields.keys]
             works = []
-            if batch.writes:
-                works.append(self._work(batch, self._statements.write(batch, table), batch.writes))
-            if batch.deletes:
-                works.append(self._work(batch, self._statements.delete(batch, table), batch.deletes))
+            for writes, deletes in batch.steps(in_order=in_order or not table.is_told_by(keys)):
+                works += [self._work(batch, write, writes)] if write is not None else []
+                works += [self._work(batch, delete, deletes)] if delete is not None else []
             return [work for work in works if work.rows]
         except (TableError, DataError) as error:
             for record in [*batch.writes, *batch.deletes]:

@@ -77,6 +77,24 @@ def finite(column: str, *, infinity: bool) -> Convert:
     return convert
 
 
+def fraction(column: str, digits: int) -> Convert:
+    """Decimals with zeros behind so many digits after the point: the database would round others and say nothing."""
+
+    def convert(value: Decimal) -> Decimal:
+        sign, figures, exponent = value.as_tuple()
+        excess = -int(exponent) - digits
+        if excess <= 0:
+            return value
+        if any(figures[-excess:]):
+            raise DataError(
+                f"Column {column} holds {digits} digits after the point: {shown(value)} would be rounded",
+                hint="Round the field; a JDBC source with numeric.mapping=best_fit makes floats of such numbers.",
+            )
+        return Decimal((sign, figures[:-excess] or (0,), -digits))
+
+    return convert
+
+
 def json_text(schema: Schema) -> Convert:
     """JSON of structs, maps and arrays. Bytes become base64, decimals texts, times ISO 8601."""
 

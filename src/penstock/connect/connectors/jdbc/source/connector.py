@@ -35,7 +35,7 @@ class JdbcSourceConnector(SourceConnector):
     def __init__(self, config: Mapping[str, str]) -> None:
         super().__init__(config)
         self._query = query_of(self.settings)
-        self._session = Session(Database(self.settings), self.settings)
+        self._session = Session(Database(self.settings, existing=True), self.settings)
         self._tables = TableFilter(self._session, self.settings)
         self._monitor: TableMonitor | None = None
 
@@ -62,8 +62,9 @@ class JdbcSourceConnector(SourceConnector):
     def alter_offsets(
         cls, config: Mapping[str, str], offsets: Iterable[tuple[Partition | None, Offset | None]]
     ) -> None:
+        bulk = config.get(keys.MODE, "").strip() == keys.BULK
         for partition, offset in offsets:
-            check_offset(partition, offset)
+            check_offset(partition, offset, bulk=bulk)
 
     def start(self, context: ConnectorContext) -> None:
         if self._query:

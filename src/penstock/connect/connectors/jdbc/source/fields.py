@@ -90,7 +90,8 @@ def _decimal(column: Column, mapping: str, *, optional: bool) -> tuple[Schema, C
         return _connect_decimal(UNKNOWN_SCALE, precision, optional=optional)
     integer = scale <= 0 and precision - scale <= _LONG_DIGITS
     if integer and (mapping in {BEST_FIT, EAGER_DOUBLE} or (mapping == PRECISION_ONLY and scale == 0)):
-        return Schema(_integer_type(precision - scale), optional=optional), int
+        kind = _integer_type(precision - scale)
+        return Schema(kind, optional=optional), _whole(kind)
     if scale > 0 and (mapping == EAGER_DOUBLE or (mapping == BEST_FIT and precision <= _LONG_DIGITS)):
         return Schema(Type.FLOAT64, optional=optional), float
     return _connect_decimal(scale, precision, optional=optional)
@@ -99,6 +100,19 @@ def _decimal(column: Column, mapping: str, *, optional: bool) -> tuple[Schema, C
 def _integer_type(digits: int) -> Type:
     """The smallest integer for so many digits."""
     return Type.INT8 if digits <= 2 else Type.INT16 if digits <= 4 else Type.INT32 if digits <= 9 else Type.INT64
+
+
+def _whole(kind: Type) -> Convert:
+    """Numbers as integers of a type: SQLite keeps others in such columns, too."""
+    most = 1 << (int(kind.value.removeprefix("int")) - 1)
+
+    def convert(value: Any) -> int:
+        number = int(value)
+        if number != value or not -most <= number < most:
+            raise ValueError(f"it is not a whole number that fits {kind.value}")
+        return number
+
+    return convert
 
 
 def _connect_decimal(scale: int, precision: int | None, *, optional: bool) -> tuple[Schema, Convert]:

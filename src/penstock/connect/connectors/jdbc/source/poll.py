@@ -14,6 +14,7 @@ from penstock.connect.connectors.jdbc.source import settings as keys
 from penstock.connect.connectors.jdbc.source.columns_of import CriteriaColumns
 from penstock.connect.connectors.jdbc.source.open_transactions import Fence, OpenTransactions
 from penstock.connect.connectors.jdbc.source.position import (
+    POLLED,
     QUERY_PARTITION,
     Position,
     older_partitions,
@@ -22,8 +23,8 @@ from penstock.connect.connectors.jdbc.source.position import (
 from penstock.connect.connectors.jdbc.source.selection import Criteria, Selection
 from penstock.connect.connectors.jdbc.source.session import Session
 from penstock.connect.data.logical import EPOCH
+from penstock.connect.errors import DataError, shown
 
-POLLED = "polled"
 _FENCE_SECONDS = 0.1
 _RANGE_FETCHES = 50
 
@@ -66,6 +67,9 @@ class Poll:
         start = self._start(connection, offsets, criteria)
         if self._ceiling is None:
             self._ceiling = self._new_ceiling(connection, criteria)
+            if self._ceiling is None:
+                self._wait(begun)
+                return None
             self._fence = Fence()
         if self._fence is not None and not self._transactions.has_passed(connection, self._fence, self.selection.name):
             self.due = begun + min(_FENCE_SECONDS, self._interval)
@@ -151,22 +155,25 @@ class Poll:
     def _now(self, connection: Connection) -> datetime:
         return self._session.dialect.now(connection, self._session.database.zone)
 
-    def _new_ceiling(self, connection: Connection, criteria: Criteria) -> Position:
-        """Up to where rows may be read now."""
+    def _new_ceiling(self, connection: Connection, criteria: Criteria) -> Position | None:
+        """Up to where rows may be read now; None if there are none."""
         if criteria.has_times:
+            self._refuse_no_times(connection, criteria)
             moment = self._now(connection) - timedelta(milliseconds=self._settings[keys.TIMESTAMP_DELAY_MS])
-            return Position(_floor(moment, criteria.ticks))
+            return Position(criteria.last_tick(moment))
         if not self._settings[keys.OPEN_TRANSACTIONS_WAIT_MS]:
             return Position()
         largest = connection.execute(text(criteria.largest())).scalar()
-        return Position(None, None if largest is None else int(largest))
+        # Rows that come while open transactions are waited for are no end: some with smaller numbers may come later.
+        return None if largest is None else Position(None, int(largest))
 
-
-def _floor(moment: datetime, digits: int) -> datetime:
-    """The last tick of a clock with so many digits after the second: rows may still come for the one that is not over.
-
-    >>> _floor(EPOCH + timedelta(microseconds=234567), 3).microsecond
-    234000
-    """
-    tick = 10 ** (6 - min(digits, 6))
-    return moment.replace(microsecond=moment.microsecond // tick * tick)
+    def _refuse_no_times(self, connection: Connection, criteria: Criteria) -> None:
+        """Rows without a time that can be compared would never be read."""
+        for name, statement in criteria.no_times():
+            row = connection.execute(text(statement)).one_or_none()
+            if row is not None:
+                raise DataError(
+                    f"The time column {name} of {self.selection.name} holds {shown(repr(row[0]))}, which is no time: such "
+                    "rows would never be read",
+                    hint="Correct the rows: 2024-05-01 12:30:00, or milliseconds since 1970 as a whole number.",
+                )

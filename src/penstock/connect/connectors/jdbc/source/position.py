@@ -14,6 +14,8 @@ from penstock.connect.data.logical import EPOCH
 from penstock.connect.errors import ConnectError
 
 INCREMENTING, TIMESTAMP, NANOS = "incrementing", "timestamp", "timestamp_nanos"
+POLLED = "polled"
+"""When all rows were read, in mode bulk."""
 QUERY_PARTITION: Partition = {"query": "query"}
 
 
@@ -66,8 +68,14 @@ def older_partitions(table: TableId, database: str | None) -> Iterable[Partition
     yield {"table": table.table}
 
 
-def check_offset(partition: Partition | None, offset: Offset | None) -> None:
-    """Raises ConnectError if somebody wants to set an offset that cannot be used."""
+def check_offset(partition: Partition | None, offset: Offset | None, *, bulk: bool = False) -> None:
+    """Raises ConnectError if somebody wants to set an offset that cannot be used.
+
+    Args:
+        partition: What it is for.
+        offset: The offset; None removes it.
+        bulk: Whether all rows are read each time: those offsets only tell when.
+    """
     if offset is None:
         return
     if partition is None or ("table" not in partition and "query" not in partition):
@@ -75,9 +83,9 @@ def check_offset(partition: Partition | None, offset: Offset | None) -> None:
             f"The partition {dict(partition or {})} is not one of this connector",
             hint='Give {"protocol": "1", "table": "schema.table"}, or {"query": "query"}.',
         )
-    known = [name for name in (INCREMENTING, TIMESTAMP, NANOS) if name in offset]
+    known = [name for name in (INCREMENTING, TIMESTAMP, NANOS, *([POLLED] if bulk else [])) if name in offset]
     for name in known:
         if not isinstance(offset[name], int) or isinstance(offset[name], bool):
             raise ConnectError(f"{name} of the offset for {dict(partition)} is not a whole number")
-    if not ({INCREMENTING, TIMESTAMP} & set(known)):
+    if not ({INCREMENTING, TIMESTAMP, POLLED} & set(known)):
         raise ConnectError(f"The offset for {dict(partition)} has neither {INCREMENTING} nor {TIMESTAMP}")

@@ -8,7 +8,7 @@ from datetime import date, datetime, timezone
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from penstock.connect.connectors.jdbc.source.column import Column
+from penstock.connect.connectors.jdbc.source.column import Column, Kind
 from penstock.connect.connectors.jdbc.source.dialects import SourceDialect
 from penstock.connect.connectors.jdbc.source.position import Position
 from penstock.connect.connectors.jdbc.table_id import TableId
@@ -46,7 +46,7 @@ class Selection:
     @property
     def everything(self) -> str:
         """The statement for all rows."""
-        return f"{self.plain} {self.suffix}".rstrip()
+        return f"{self.plain}\n{self.suffix}".rstrip()  # a query may end with a comment
 
     @property
     def nothing(self) -> str:
@@ -81,7 +81,9 @@ class Criteria:
         expressions = [dialect.time_expression(column, quoted) for column, quoted in times]
         self._time = expressions[0] if len(expressions) == 1 else f"COALESCE({', '.join(expressions)})"
         self._number = number[1] if number is not None else ""
-        self.ticks = min((dialect.time_digits(column) for column, _ in times), default=6)
+        self._times = times
+        self._ticks = min((dialect.time_digits(column) for column, _ in times), default=6)
+        self._by_day = any(column.kind is Kind.DATE for column, _ in times)
         self.has_times, self.has_number = bool(times), number is not None
 
     def _order(self) -> str:
@@ -121,6 +123,24 @@ class Criteria:
         )
         return statement.rstrip(), self._arguments(start, "0") | self._arguments(end, "1")
 
+    def last_tick(self, moment: datetime) -> datetime:
+        """The last tick of the time columns' clock: rows may still come for the one that is not over."""
+        if self._by_day:
+            today = moment.astimezone(self._zone).replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
+            return today.astimezone(timezone.utc)
+        tick = 10 ** (6 - min(self._ticks, 6))
+        return moment.replace(microsecond=moment.microsecond // tick * tick)
+
+    def no_times(self) -> list[tuple[str, str]]:
+        """The time columns that may hold something else, each with the statement for one such value."""
+        found = [(column.name, quoted, self._dialect.no_time(column, quoted)) for column, quoted in self._times]
+        source = self._selection.source
+        return [
+            (name, f"SELECT {quoted} FROM {source} WHERE {condition} {self._dialect.limit('1')}")  # noqa: S608
+            for name, quoted, condition in found
+            if condition is not None
+        ]
+
     def largest(self) -> str:
         """The statement for the largest number."""
         return f"SELECT MAX({self._number}) FROM {self._selection.source}"  # noqa: S608
@@ -140,7 +160,7 @@ class Criteria:
         selected = [f"{self._time} AS p_time"] if self.has_times else []
         selected += [f"{self._number} AS p_number"] if self.has_number else []
         end = self._selection.suffix if self._selection.is_limited else self._dialect.limit(str(rows))
-        inner = f"SELECT {', '.join(selected)} FROM {self._selection.source} WHERE {condition} ORDER BY {self._order()} {end}"  # noqa: S608
+        inner = f"SELECT {', '.join(selected)} FROM {self._selection.source} WHERE {condition} ORDER BY {self._order()} {end}\n"  # noqa: S608
         if self.has_times and self.has_number:
             last = "ORDER BY p_time DESC, p_number DESC " + self._dialect.limit("1")
             return f"SELECT COUNT(*) OVER () AS p_count, p_time, p_number FROM ({inner}) p_rows {last}", arguments  # noqa: S608

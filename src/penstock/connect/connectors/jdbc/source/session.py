@@ -14,7 +14,14 @@ from penstock.connect.connectors.jdbc.connection import Database
 from penstock.connect.connectors.jdbc.source.column import Column
 from penstock.connect.connectors.jdbc.source.dialects import SourceDialect, source_dialect
 from penstock.connect.connectors.jdbc.source.selection import Selection
-from penstock.connect.connectors.jdbc.source.settings import ISOLATION, QUERY_RETRIES, QUERY_SUFFIX, QUERY_TIMEOUT_MS
+from penstock.connect.connectors.jdbc.source.settings import (
+    ISOLATION,
+    QUERY,
+    QUERY_MASKED,
+    QUERY_RETRIES,
+    QUERY_SUFFIX,
+    QUERY_TIMEOUT_MS,
+)
 from penstock.connect.connectors.jdbc.table_id import TableId
 from penstock.connect.errors import ConnectError, RetriableError
 
@@ -36,6 +43,7 @@ class Session:
         self._timeout_ms: int = settings[QUERY_TIMEOUT_MS]
         self._retries: int = settings[QUERY_RETRIES]
         self._suffix = _escaped(settings[QUERY_SUFFIX].strip())
+        self._masked = settings[QUERY_MASKED] is not None and not settings[QUERY]
         self._failures: dict[str, int] = {}
         self._connection: Connection | None = None
 
@@ -53,7 +61,7 @@ class Session:
             ConnectError: It will not.
         """
         try:
-            with self.database.errors(doing):
+            with self.database.errors(doing, hidden=self._masked):
                 if self._connection is None:
                     self._connection = self._open(patiently=patiently)
                 if not self._connection.in_transaction():
@@ -125,7 +133,8 @@ class Session:
     def query(self, query: str) -> Selection:
         """The rows of a query."""
         plain = _escaped(query)
-        return Selection(f"({plain}) penstock_rows", plain, None, self._suffix)
+        # On a new line: the query may end with a comment.
+        return Selection(f"({plain}\n) penstock_rows", plain, None, self._suffix)
 
     def _escaped_name(self, quoted: str) -> str:
         # Some dialects double percent signs in names already, and all do in statements.

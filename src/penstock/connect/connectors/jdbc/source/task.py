@@ -18,8 +18,8 @@ from penstock.connect.connectors.jdbc.database_errors import is_missing_table
 from penstock.connect.connectors.jdbc.source import settings as keys
 from penstock.connect.connectors.jdbc.source.fields import FieldRules
 from penstock.connect.connectors.jdbc.source.open_transactions import OpenTransactions
-from penstock.connect.connectors.jdbc.source.poll import POLLED, Poll
-from penstock.connect.connectors.jdbc.source.position import Position
+from penstock.connect.connectors.jdbc.source.poll import Poll
+from penstock.connect.connectors.jdbc.source.position import POLLED, Position
 from penstock.connect.connectors.jdbc.source.rows import RowReader
 from penstock.connect.connectors.jdbc.source.selection import Arguments, Selection
 from penstock.connect.connectors.jdbc.source.session import Session
@@ -43,7 +43,7 @@ class JdbcSourceTask(SourceTask):
         super().__init__(config)
         settings = keys.CONFIG.parse(config)
         self._settings = settings
-        self._session = Session(Database(settings), settings)
+        self._session = Session(Database(settings, existing=True), settings)
         self._rules = FieldRules(
             keys.numeric_mapping(settings), settings[keys.TIMESTAMP_GRANULARITY].lower(), self._session.database.zone
         )

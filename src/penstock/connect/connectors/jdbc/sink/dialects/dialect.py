@@ -40,6 +40,7 @@ class Dialect:
 
     TYPES: ClassVar[dict[Kind, str]] = {}
     ROUNDS: ClassVar[bool] = True  # what a column of whole numbers does to others
+    IGNORES_CASE: ClassVar[bool] = False  # whether columns of a table must differ in more than case
 
     def __init__(self, database: Database, settings: SinkSettings) -> None:
         self.database = database

@@ -25,6 +25,7 @@ log = logging.getLogger("penstock.connect")
 
 _KEY_TYPES = {Kind.STRING: "VARCHAR(255)", Kind.BYTES: "VARBINARY(255)", Kind.JSON: "VARCHAR(255)"}
 _WHOLE = {"tinyint", "smallint", "mediumint", "int", "bigint"}
+_SCALE, _MARIADB_SCALE = 30, 38  # the most digits after the point
 _EXPRESSION_DEFAULTS = {Kind.STRING, Kind.JSON, Kind.ARRAY, Kind.NESTED}
 
 
@@ -49,16 +50,25 @@ class MySqlDialect(Dialect):
         Kind.ARRAY: "JSON",
         Kind.NESTED: "JSON",
     }
+    IGNORES_CASE: ClassVar[bool] = True
 
     def column_type(self, field: SinkField) -> str:
         kind = column_kind(field, self.settings)
         if kind is Kind.DECIMAL:
-            return f"DECIMAL(65,{scale_of(field.schema)})"
+            scale = scale_of(field.schema)
+            return f"DECIMAL(65,{scale if self._has_scale(scale) else _SCALE})"
         if field.is_key and kind in _KEY_TYPES:
             return _KEY_TYPES[kind]  # a TEXT cannot be a key
         return super().column_type(field)
 
+    def _has_scale(self, scale: int) -> bool:
+        """Whether a column can have so many digits after the point."""
+        maria = getattr(self.database.engine.dialect, "is_mariadb", False)
+        return scale <= (_MARIADB_SCALE if maria else _SCALE)
+
     def value_converter(self, kind: Kind, schema: Schema, column: str) -> Convert | None:
+        if kind is Kind.DECIMAL and not self._has_scale(scale_of(schema)):
+            return values.fraction(column, _SCALE)
         if kind in {Kind.FLOAT32, Kind.FLOAT64}:
             return values.finite(column, infinity=False)
         return super().value_converter(kind, schema, column)

@@ -25,6 +25,7 @@ class SqliteDialect(OnConflictDialect):
     }
 
     ROUNDS: ClassVar[bool] = False
+    IGNORES_CASE: ClassVar[bool] = True
 
     def value_converter(self, kind: Kind, schema: Schema, column: str) -> Convert | None:
         if kind in {Kind.FLOAT32, Kind.FLOAT64}:

@@ -76,6 +76,10 @@ class SourceDialect(ABC):
         """A time column in a condition."""
         return quoted
 
+    def no_time(self, column: Column, quoted: str) -> str | None:
+        """A condition for values of a time column that are none, where the database keeps such: they are in no order."""
+        return None
+
     def time_argument(self, value: datetime, column: Column, zone: ZoneInfo) -> Any:
         """An instant to compare a time column with."""
         local = value.astimezone(timezone.utc if column.in_utc else zone)

@@ -38,10 +38,8 @@ _KINDS = {
 }  # fmt: skip
 _TYPES = {"BASE TABLE": "TABLE", "SYSTEM VERSIONED": "TABLE", "VIEW": "VIEW", "SYSTEM VIEW": "SYSTEM VIEW"}
 _SYSTEM = ("information_schema", "mysql", "performance_schema", "sys")
-_TABLES = """
-SELECT table_schema, table_name, table_type FROM information_schema.tables
-WHERE table_schema LIKE COALESCE(:catalog, DATABASE()) ORDER BY 1, 2
-"""
+_TABLES = "SELECT table_schema, table_name, table_type FROM information_schema.tables WHERE {} ORDER BY 1, 2"
+_OF_DATABASE, _OF_PATTERN = "table_schema = DATABASE()", "table_schema LIKE :catalog"
 _FACTS = """
 SELECT column_name, is_nullable = 'YES', column_default, extra LIKE '%auto_increment%' FROM information_schema.columns
 WHERE table_schema = COALESCE(:catalog, DATABASE()) AND table_name = :table
@@ -69,7 +67,9 @@ class MysqlSource(SourceDialect):
         connection.commit()
 
     def tables(self, connection: Connection, catalog: str | None, schema: str | None) -> list[tuple[TableId, str]]:
-        rows = connection.execute(text(_TABLES), {"catalog": catalog})
+        # The name of the database is no pattern, though most have a _ in them.
+        statement = text(_TABLES.format(_OF_DATABASE if catalog is None else _OF_PATTERN))
+        rows = connection.execute(statement, {} if catalog is None else {"catalog": catalog})
         return [
             (TableId(database, None, name), _TYPES.get(kind, kind))
             for database, name, kind in rows

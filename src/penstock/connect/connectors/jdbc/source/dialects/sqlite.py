@@ -2,75 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from datetime import date, datetime, time, timedelta, timezone
-from decimal import Decimal
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timezone
 from typing import Any, ClassVar
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection, text
 
-from penstock.connect.connectors.jdbc.source.column import Column, ColumnFacts, Kind
+from penstock.connect.connectors.jdbc.source.column import Column, ColumnFacts
 from penstock.connect.connectors.jdbc.source.dialects.dialect import SourceDialect
+from penstock.connect.connectors.jdbc.source.dialects.sqlite_values import declared_column, undeclared_column
 from penstock.connect.connectors.jdbc.table_id import TableId
-from penstock.connect.data.logical import EPOCH
 
-_DECLARED = re.compile(r"\s*([A-Za-z ]*?)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?\s*")
-_MILLISECOND = timedelta(milliseconds=1)
-
-
-def _instant(value: Any) -> datetime:
-    """A timestamp: ISO text, or milliseconds since 1970."""
-    if isinstance(value, str):
-        return datetime.fromisoformat(value.replace("Z", "+00:00"))
-    instant: datetime = EPOCH + value * _MILLISECOND
-    return instant.replace(tzinfo=None)
-
-
-def _day(value: Any) -> date:
-    return date.fromisoformat(value[:10]) if isinstance(value, str) else _instant(value).date()
-
-
-def _clock(value: Any) -> time:
-    return time.fromisoformat(value) if isinstance(value, str) else _instant(value).time()
-
-
-def _bytes(value: Any) -> bytes:
-    return value.encode() if isinstance(value, str) else bytes(value)
-
-
-def _decimal(value: Any) -> Decimal:
-    return Decimal(str(value))
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else value.decode() if isinstance(value, bytes) else str(value)
-
-
-_Decode = Callable[[Any], Any]
-_NAMED: dict[str, tuple[Kind, _Decode]] = {
-    "BOOLEAN": (Kind.BOOLEAN, bool), "BOOL": (Kind.BOOLEAN, bool),
-    "TINYINT": (Kind.INT8, int), "SMALLINT": (Kind.INT16, int), "INT2": (Kind.INT16, int),
-    "DATE": (Kind.DATE, _day), "TIME": (Kind.TIME, _clock),
-    "DATETIME": (Kind.TIMESTAMP, _instant), "TIMESTAMP": (Kind.TIMESTAMP, _instant),
-    "NUMERIC": (Kind.DECIMAL, _decimal), "DECIMAL": (Kind.DECIMAL, _decimal), "NUMBER": (Kind.DECIMAL, _decimal),
-}  # fmt: skip
-_PARTS: tuple[tuple[tuple[str, ...], Kind, _Decode], ...] = (
-    (("INT",), Kind.INT64, int),
-    (("CHAR", "CLOB", "TEXT", "JSON", "UUID"), Kind.STRING, _text),
-    (("BLOB", "BINARY"), Kind.BYTES, _bytes),
-    (("REAL", "FLOA", "DOUB"), Kind.FLOAT64, float),
-)
-_OF_VALUES: dict[str, tuple[Kind, _Decode]] = {
-    "integer": (Kind.INT64, int), "real": (Kind.FLOAT64, float), "text": (Kind.STRING, _text), "blob": (Kind.BYTES, _bytes),
-}  # fmt: skip
+_FORMAT = "'%Y-%m-%d %H\\:%M\\:%f'"
+_DATE = "'[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'"
 
 
 class SqliteSource(SourceDialect):
     """Reads a SQLite file."""
 
-    NOW: ClassVar[str] = "SELECT strftime('%Y-%m-%d %H\\:%M\\:%f', 'now')"
+    NOW: ClassVar[str] = f"SELECT strftime({_FORMAT}, 'now')"
 
     def tables(self, connection: Connection, catalog: str | None, schema: str | None) -> list[tuple[TableId, str]]:
         statement = text("SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY 1")  # fmt: skip
@@ -97,7 +48,7 @@ class SqliteSource(SourceDialect):
         names = [str(one[0]) for one in cursor.description]
         declared = _declared(driver, table, sql)
         return [
-            _column(name, declared[name]) if declared.get(name) else _column_of_values(driver, name, sql)
+            declared_column(name, declared[name]) if declared.get(name) else _column_of_values(driver, name, sql)
             for name in names
         ]  # fmt: skip
 
@@ -106,8 +57,14 @@ class SqliteSource(SourceDialect):
         return datetime.fromisoformat(found).replace(tzinfo=timezone.utc)
 
     def time_expression(self, column: Column, quoted: str) -> str:
-        # Texts of one instant can differ; this makes them the same, to the millisecond.
-        return f"strftime('%Y-%m-%d %H\\:%M\\:%f', {quoted})"
+        # Texts of one instant can differ; this makes them the same, to the millisecond. Whole numbers are milliseconds.
+        millis = f"strftime({_FORMAT}, {quoted} / 1000.0, 'unixepoch')"
+        return f"CASE typeof({quoted}) WHEN 'integer' THEN {millis} ELSE strftime({_FORMAT}, {quoted}) END"
+
+    def no_time(self, column: Column, quoted: str) -> str | None:
+        # SQLite takes 'now' and '12:30' for times, too, and fractions for Julian days, but keeps whole ones as integers.
+        known = f"typeof({quoted}) = 'integer' OR typeof({quoted}) = 'text' AND {quoted} GLOB {_DATE}"
+        return f"{quoted} IS NOT NULL AND ({self.time_expression(column, quoted)} IS NULL OR NOT ({known}))"
 
     def time_argument(self, value: datetime, column: Column, zone: ZoneInfo) -> Any:
         return super().time_argument(value, column, zone).isoformat(sep=" ", timespec="milliseconds")
@@ -122,33 +79,16 @@ def _declared(driver: Any, table: TableId | None, sql: str) -> dict[str, str]:
     if table is None:
         driver.execute(f"CREATE TEMP VIEW {view} AS SELECT * FROM {sql}")  # noqa: S608 - names are quoted, the rest is the user's
     try:
-        rows = driver.execute(f'PRAGMA table_info("{view if table is None else table.table}")').fetchall()
+        name = view if table is None else table.table
+        rows = driver.execute("SELECT name, type FROM pragma_table_info(?)", (name,)).fetchall()
     finally:
         if table is None:
             driver.execute(f"DROP VIEW {view}")
-    return {row[1]: row[2] or "" for row in rows}
+    return {name: declared or "" for name, declared in rows}
 
 
 def _column_of_values(driver: Any, name: str, sql: str) -> Column:
     """A column without a declared type, an expression of a query for instance: as its first value."""
     quoted = '"' + name.replace('"', '""') + '"'
     row = driver.execute(f"SELECT typeof({quoted}) FROM {sql} WHERE {quoted} IS NOT NULL LIMIT 1").fetchone()  # noqa: S608
-    kind, decode = _OF_VALUES[row[0] if row else "text"]
-    return Column(name, kind, "no declared type", decode=decode)
-
-
-def _column(name: str, declared: str) -> Column:
-    found = _DECLARED.fullmatch(declared)
-    base = found[1].upper() if found else declared.upper()
-    precision, scale = (int(part) if part else None for part in (found[2], found[3])) if found else (None, None)
-    if base in _NAMED:
-        kind, decode = _NAMED[base]
-        if kind is Kind.DECIMAL:
-            return Column(
-                name, kind, declared, precision, scale if scale is not None else 0 if precision else None, decode=decode
-            )
-        return Column(name, kind, declared, decode=decode)
-    for parts, kind, decode in _PARTS:
-        if any(part in base for part in parts):
-            return Column(name, kind, declared, decode=decode)
-    return Column(name, None, declared)
+    return undeclared_column(name, row[0] if row else "text")
