@@ -180,6 +180,18 @@ def test_tables_and_columns_are_chosen(database: OwnDatabase, follow: Follow) ->
     assert record.topic == "shop.hr.people"
 
 
+def test_columns_are_named(database: OwnDatabase, follow: Follow) -> None:
+    database.execute(
+        "CREATE TABLE orders (id int PRIMARY KEY, item text, secret text, note text)",
+        "INSERT INTO orders VALUES (1, 'a', 's', 'n')",
+    )
+    follower = follow(**{"column.include.list": "public.orders.item,PUBLIC.orders.no.*"})
+    # The key is sent though the list does not have it.
+    assert shown(follower.records(1)) == [("r", (1,), None, (1, "a", "n"))]
+    database.execute("INSERT INTO orders VALUES (2, 'b', 's', 'm')", "UPDATE orders SET secret = 't' WHERE id = 1")
+    assert shown(follower.records(2)) == [("c", (2,), None, (2, "b", "m")), ("u", (1,), None, (1, "a", "n"))]
+
+
 def test_keys_by_setting(database: OwnDatabase, follow: Follow) -> None:
     database.execute("CREATE TABLE log (at int, what text)", "INSERT INTO log VALUES (1, 'a')")
     follower = follow()
@@ -253,6 +265,8 @@ def test_heartbeats(database: OwnDatabase, follow: Follow) -> None:
     assert first.topic == "__debezium-heartbeat.shop"
     assert first.key["serverName"] == "shop"
     assert second.value["ts_ms"] > first.value["ts_ms"]
+    follower.restart(topic_heartbeat_prefix="beats")
+    assert {record.topic for record in follower.records(1)} == {"beats.shop"}
     database.execute("INSERT INTO orders VALUES (1, 'a')")
     while not (found := [record for record in follower.batch() if record.topic == "shop.public.orders"]):
         pass

@@ -42,7 +42,6 @@ def records(broker: LocalBroker, topic: str) -> list[tuple[Any, Any]]:
 
 @pytest.mark.broker
 @pytest.mark.spark
-@pytest.mark.timeout(280)
 def test_the_configuration_of_the_page(broker: LocalBroker, database: OwnDatabase, tmp_path: Path) -> None:
     server, role = database.server, f"connect_{database.name}"
     database.execute(

@@ -46,7 +46,6 @@ def rows(lake: Path, topic: str) -> list[int]:
 @pytest.mark.broker
 @pytest.mark.spark
 @pytest.mark.slow
-@pytest.mark.timeout(240)
 def test_a_topic_becomes_parquet_files_though_the_worker_is_killed(broker: LocalBroker, topic: TopicFactory) -> None:
     orders = topic(partitions=2)
     produce(broker, orders, range(8000))

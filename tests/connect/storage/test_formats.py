@@ -3,6 +3,7 @@ from __future__ import annotations
 import base64
 import gzip
 import io
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from penstock.connect.connectors.storage.formats.registry import FORMATS
-from penstock.connect.data import BYTES_SCHEMA, STRING_SCHEMA, SchemaBuilder, Struct
+from penstock.connect.data import (
+    BYTES_SCHEMA,
+    DECIMAL_NAME,
+    OPTIONAL_BYTES_SCHEMA,
+    STRING_SCHEMA,
+    Schema,
+    SchemaBuilder,
+    Struct,
+    Type,
+    decimal_schema,
+)
 from penstock.connect.errors import ConfigError, DataError
 from tests.connect.storage.running_sink import (
     EVERYTHING,
@@ -106,8 +117,13 @@ def test_gzip(tmp_path: Path, format_class: str) -> None:
     path, packed = written(tmp_path / "b", values, schema, format_class=format_class, compression_type="gzip")
     assert path.endswith(".gz")
     assert gzip.decompress(packed) == plain
+    assert packed[8] == 2  # the header says: as small as possible
     _, again = written(tmp_path / "c", values, schema, format_class=format_class, compression_type="gzip")
     assert again == packed
+    given = {"compression_type": "gzip", "compression_level": "1"}
+    _, quick = written(tmp_path / "d", values, schema, format_class=format_class, **given)
+    assert quick[8] == 4  # as fast as possible
+    assert gzip.decompress(quick) == plain
 
 
 def test_text(tmp_path: Path) -> None:
@@ -175,6 +191,77 @@ def test_what_a_format_has_no_form_for_is_named(
     ):
         sink.put([record(0, value, schema)])
     assert files(tmp_path) == {}
+
+
+def with_decimal(scale: int, precision: str | None = None, digits: str = "15") -> tuple[Struct, Schema]:
+    """A row with a decimal, and its schema."""
+    parameters = {"scale": str(scale), **({} if precision is None else {"connect.decimal.precision": precision})}
+    price = Schema(Type.BYTES, name=DECIMAL_NAME, version=1, parameters=parameters)
+    schema = SchemaBuilder.struct().field("price", SchemaBuilder.array(price).build()).build()
+    return Struct(schema, {"price": [Decimal((0, tuple(map(int, digits)), -scale))]}), schema
+
+
+@pytest.mark.parametrize(
+    ("format_class", "scale", "precision", "reason"),
+    [
+        # PostgreSQL's NUMERIC without limits, and with a scale below zero.
+        *((name, 127, None, "has scale 127, and {name} takes 0 to 38") for name in ("ParquetFormat", "OrcFormat")),
+        ("AvroFormat", 127, None, "has scale 127, and AvroFormat takes 0 to 64"),
+        *((name, -2, "5", "has scale -2, and {name} takes 0 to 5") for name in ("ParquetFormat", "AvroFormat", "OrcFormat")),
+        ("ParquetFormat", 80, "100", "has scale 80, and ParquetFormat takes 0 to 76"),
+        ("OrcFormat", 2, "65", "has 65 digits, and OrcFormat takes 38"),
+        *((name, 2, "0", "precision of a decimal is 0, and not a number") for name in ("ParquetFormat", "AvroFormat")),
+        ("AvroFormat", 2, "many", "precision of a decimal is many, and not a number"),
+    ],
+)  # fmt: skip
+def test_decimals_without_room_are_refused(
+    tmp_path: Path, format_class: str, scale: int, precision: str | None, reason: str
+) -> None:
+    value, schema = with_decimal(scale, precision)
+    with RunningSink("FileSystemSink", local(tmp_path, format_class, flush_size="2"), tolerant=True) as sink:
+        assert sink.put([record(0), record(1, value, schema), record(2)]) == 2
+        ((offset, told),) = sink.reports.found
+    assert offset == 1
+    assert reason.format(name=format_class) in told
+    if "scale" in reason:
+        assert told.startswith('the decimal "price[]"')
+        assert "numeric.mapping=best_fit" in told
+    assert len(files(tmp_path)) == 1
+
+
+def test_decimals_with_room(tmp_path: Path) -> None:
+    value, schema = with_decimal(40, "60")
+    _, data = written(tmp_path / "a", [value] * 4, schema, format_class="ParquetFormat")
+    assert pq.read_table(io.BytesIO(data)).to_pylist()[0]["price"] == value["price"]
+    _, data = written(tmp_path / "b", [value] * 4, schema, format_class="AvroFormat")
+    assert next(iter(fastavro.reader(io.BytesIO(data)))) == {"price": value["price"]}
+    flat = SchemaBuilder.struct().field("price", decimal_schema(-2)).build()
+    _, data = written(tmp_path / "c", [Struct(flat, {"price": Decimal("1E+2")})] * 4, flat, format_class="CsvFormat")
+    assert data.splitlines()[1] == b"1E+2"
+
+
+def test_bytes_that_are_no_text_are_refused_in_csv(tmp_path: Path) -> None:
+    schema = SchemaBuilder.struct().field("data", OPTIONAL_BYTES_SCHEMA).build()
+    rows = [Struct(schema, {"data": data}) for data in (b"abc", b"\xff\x00", None, "ø".encode())]
+    with RunningSink("FileSystemSink", local(tmp_path, "CsvFormat", flush_size="4"), tolerant=True) as sink:
+        assert sink.put(record(o, value, schema) for o, value in enumerate(rows)) == 4
+        ((offset, told),) = sink.reports.found
+    assert offset == 1
+    assert 'no form for the bytes of the field "data", which are no UTF-8. JsonFormat writes bytes as base64' in told
+    ((_, text),) = files(tmp_path).items()
+    assert text == '"data"\n"abc"\n\n"ø"\n'.encode()
+
+
+def test_structs_without_fields_are_refused_in_parquet(tmp_path: Path) -> None:
+    empty = SchemaBuilder.struct().build()
+    inner = SchemaBuilder.struct().field("nothing", empty).build()
+    schema = SchemaBuilder.struct().field("all", SchemaBuilder.map(STRING_SCHEMA, inner).build()).build()
+    value = Struct(schema, {"all": {"x": Struct(inner, {"nothing": Struct(empty)})}})
+    with RunningSink("FileSystemSink", local(tmp_path, "ParquetFormat", flush_size="2"), tolerant=True) as sink:
+        assert sink.put([record(0), record(1, value, schema), record(2)]) == 2
+        ((offset, told),) = sink.reports.found
+    assert offset == 1
+    assert 'no form for "all value.nothing", a struct without fields' in told
 
 
 @pytest.mark.parametrize(

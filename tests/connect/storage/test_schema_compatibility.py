@@ -34,6 +34,8 @@ V2 = (
     .build()
 )
 
+V3 = SchemaBuilder.struct().name("Order").version(3).field("id", INT64_SCHEMA).field("note", STRING_SCHEMA).build()
+
 
 def of(offset: int, schema: Schema) -> SinkRecord:
     values: dict[str, Any] = {"id": offset, "note": "n", **({"lots": 5} if schema is V2 else {})}
@@ -145,3 +147,15 @@ def test_a_field_without_default_is_required() -> None:
     target = SchemaBuilder.struct().name("Order").field("other", STRING_SCHEMA).build()
     with pytest.raises(SchemaProjectorError, match=r"requires the field other, which the source does not have"):
         project(V1, Struct(V1, {"id": 1, "note": "n"}), target)
+
+
+@pytest.mark.parametrize("size", ["1", "1000"])
+def test_how_many_comparisons_are_remembered_changes_nothing(tmp_path: Path, size: str) -> None:
+    config = local(tmp_path, schema_compatibility="BACKWARD", schema_cache_size=size, flush_size="6")
+    with RunningSink("FileSystemSink", config) as sink:
+        sink.put([of(offset, schema) for offset, schema in enumerate((V2, V1, V3, V1, V2, V3))])
+        known = sink.task._writing.compatibility._known
+        assert len(known) <= int(size)
+        sink.put([of(offset, V3) for offset in range(6, 10)])
+    found = [[orjson.loads(line)["id"] for line in data.splitlines()] for data in files(tmp_path).values()]
+    assert found == [[0, 1], [2, 3, 4, 5, 6, 7]]

@@ -14,6 +14,8 @@ from penstock.connect.errors import ConfigError, invalid_value
 SNAPSHOT_MODES = ("initial", "always", "initial_only", "no_data", "when_needed")
 _SLOT = re.compile(r"[a-z0-9_]{1,63}")
 _TOPIC = re.compile(r"[A-Za-z0-9._-]+")
+# Debezium's ways to hide values. Not to know them would send what was meant to be hidden.
+_HIDING = ("column.mask.", "column.truncate.")
 _HIGH, _MEDIUM, _LOW = Importance.HIGH, Importance.MEDIUM, Importance.LOW
 
 
@@ -258,6 +260,21 @@ VALUES = (
 )
 
 CONFIG = ConfigDef(*CONNECTION, *STREAMING, *SNAPSHOTS, *VALUES)
+
+
+def check_hiding(config: Mapping[str, str]) -> None:
+    """Refuse settings that would hide values.
+
+    Raises:
+        ConfigError: There is one.
+    """
+    for key in config:
+        if key.startswith(_HIDING):
+            raise ConfigError(
+                f"Values are neither masked nor truncated here: {key}",
+                key=key,
+                hint="column.exclude.list leaves columns out.",
+            )
 
 
 def check_together(settings: Mapping[str, Any]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from penstock.connect.connectors.postgres_cdc.column_types import Handling
-from penstock.connect.connectors.postgres_cdc.keys import CONFIG, check_together, parse_key_columns
+from penstock.connect.connectors.postgres_cdc.keys import CONFIG, check_hiding, check_together, parse_key_columns
 from penstock.connect.connectors.postgres_cdc.table_filter import TableFilter
 
 
@@ -23,6 +23,7 @@ class SourceSettings:
     def __init__(self, config: Mapping[str, str]) -> None:
         parsed = CONFIG.parse(config)
         check_together(parsed)
+        check_hiding(config)
         self.parsed: Mapping[str, Any] = parsed
         self.prefix: str = parsed["topic.prefix"]
         self.slot: str = parsed["slot.name"]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import orjson
 
+from penstock.connect.connectors.storage.replay import Mark
 from penstock.connect.connectors.storage.stores.store import FolderStore
 from penstock.connect.errors import ConnectError, RetriableError
 
@@ -26,16 +27,19 @@ class LogEntry:
     Attributes:
         end: Offset behind the records that count; None if nobody knows yet.
         moves: Files that count: under which name they were written, and where they belong.
+        marks: Of the first and the last record that count.
         token: Tells this entry from another one of the same number.
     """
 
     end: int | None
     moves: Moves = ()
+    marks: Sequence[Mark] = ()
     token: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def encode(self) -> bytes:
         """As JSON."""
-        return orjson.dumps({"end": self.end, "moves": [list(move) for move in self.moves], "token": self.token})
+        moves, marks = ([list(part) for part in parts] for parts in (self.moves, self.marks))
+        return orjson.dumps({"end": self.end, "moves": moves, "marks": marks, "token": self.token})
 
     @staticmethod
     def decode(data: bytes, path: str) -> LogEntry:
@@ -46,7 +50,8 @@ class LogEntry:
         """
         try:
             found = orjson.loads(data)
-            return LogEntry(found["end"], found["moves"], found["token"])
+            marks = [Mark(*mark) for mark in found.get("marks", ())]
+            return LogEntry(found["end"], found["moves"], marks, found["token"])
         except (ValueError, KeyError, TypeError) as error:
             raise ConnectError(
                 f"{path} cannot be read as an entry of a commit log: {error}",
@@ -67,22 +72,22 @@ class CommitLog:
         self._folder = folder
         self._number = 0
 
-    def claim(self) -> int | None:
+    def claim(self) -> LogEntry:
         """Become the one who writes; finish what the one before had begun.
 
         Returns:
-            The offset to go on at; None if the log does not know.
+            The entry to go on from.
         """
         while True:
             numbers = self._numbers()
             last = self._read(numbers[-1]) if numbers else None
-            end, moves = (last.end, last.moves) if last is not None else (None, ())
-            if moves and not self._finish(moves):
-                end, moves = None, ()  # somebody took the files away, perhaps to have them written again
+            entry = LogEntry(None) if last is None else LogEntry(last.end, last.moves, last.marks)
+            if entry.moves and not self._finish(entry.moves):
+                entry = LogEntry(None)  # somebody took the files away, perhaps to have them written again
             self._number = numbers[-1] if numbers else 0
-            if self._append(LogEntry(end, moves)):
+            if self._append(entry):
                 self._forget(numbers)
-                return end
+                return entry
 
     def commit(self, entry: LogEntry) -> None:
         """Say that files count. After a RetriableError it is called again with the same entry.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import BinaryIO, Protocol
 
 from penstock.connect.api import TopicPartition
 from penstock.connect.connectors.storage.commit_log import CommitLog, LogEntry
 from penstock.connect.connectors.storage.file_names import FileNames
+from penstock.connect.connectors.storage.replay import Mark, Reached
 from penstock.connect.connectors.storage.stores.store import FolderStore, ObjectStore
 from penstock.connect.errors import ConnectError
 
@@ -35,20 +37,21 @@ class NewFile:
 class Delivery(Protocol):
     """Brings files of one partition to the store."""
 
-    def open(self) -> int | None:
-        """The offset behind what the store has of the partition; None if names do not tell."""
+    def open(self) -> Reached:
+        """What the store has of the partition, as far as it can be told."""
         ...
 
     def create(self, extension: str) -> NewFile:
         """A new file."""
         ...
 
-    def deliver(self, files: list[NewFile], end: int) -> None:
+    def deliver(self, files: list[NewFile], end: int, marks: Sequence[Mark]) -> None:
         """Make files count. After a RetriableError it is called again with the same.
 
         Args:
             files: The files.
             end: The offset behind the last record in them.
+            marks: Of the first and the last record that count from now on.
         """
         ...
 
@@ -70,13 +73,13 @@ class ObjectDelivery:
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
 
-    def open(self) -> int | None:
-        return None
+    def open(self) -> Reached:
+        return Reached()
 
     def create(self, extension: str) -> NewFile:
         return NewFile(self._store.create(""), "")
 
-    def deliver(self, files: list[NewFile], end: int) -> None:
+    def deliver(self, files: list[NewFile], end: int, marks: Sequence[Mark]) -> None:
         for new in files:
             if not new.is_complete:
                 self._store.complete(new.file, new.path, new.tags)
@@ -110,17 +113,19 @@ class LoggedDelivery:
         self._entry: LogEntry | None = None
         self._is_logged = False
 
-    def open(self) -> int | None:
+    def open(self) -> Reached:
         known = self._log.claim()
         for name in self._store.names(self._folder):
             self._store.delete(f"{self._folder}/{name}")  # of a task that is gone
-        return known if known is not None else self._names.highest_end(self._store, self._at)
+        if known.end is not None:
+            return Reached(known.end, known.marks)
+        return Reached(self._names.highest_end(self._store, self._at) or 0)
 
     def create(self, extension: str) -> NewFile:
         temporary = f"{self._folder}/{uuid.uuid4().hex}_tmp{extension}"
         return NewFile(self._store.create(temporary), temporary)
 
-    def deliver(self, files: list[NewFile], end: int) -> None:
+    def deliver(self, files: list[NewFile], end: int, marks: Sequence[Mark]) -> None:
         for new in files:
             if not new.is_complete:
                 self._store.complete(new.file, new.temporary)
@@ -128,7 +133,7 @@ class LoggedDelivery:
                 new.file.close()
         if not self._is_logged:
             if self._entry is None:
-                self._entry = LogEntry(end, [(new.temporary, new.path) for new in files])
+                self._entry = LogEntry(end, [(new.temporary, new.path) for new in files], marks)
             self._log.commit(self._entry)
             self._is_logged = True
         for new in files:

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from penstock.connect.api import TopicPartition
-from penstock.connect.connectors.storage.partitioners.partitioner import safe_name
+from penstock.connect.connectors.storage.partitioners.partitioner import hex_code, safe_name
 from penstock.connect.connectors.storage.stores.store import FolderStore
 
 
@@ -21,19 +21,22 @@ class FileNames:
     Args:
         settings: The settings of the connector.
         with_end: Whether the last offset is in the name, beside the first one.
+        encoded: Characters that names in the store cannot have: in folders their codes stand for them.
     """
 
-    def __init__(self, settings: Mapping[str, Any], *, with_end: bool) -> None:
+    def __init__(self, settings: Mapping[str, Any], *, with_end: bool, encoded: str = "") -> None:
         self._topics: str = settings["topics.dir"].strip("/")
         self._logs: str = settings.get("logs.dir", "").strip("/")
         self._slash: str = settings["directory.delim"]
         self._plus: str = settings["file.delim"]
         self._width: int = settings["filename.offset.zero.pad.width"]
         self._with_end = with_end
+        self._codes = str.maketrans({char: hex_code(char) for char in encoded})
 
     def folder(self, topic: str, encoded: str) -> str:
         """The folder of a topic's records."""
-        return self._slash.join(part for part in (self._topics, safe_name(topic), encoded) if part)
+        path = self._slash.join(part for part in (self._topics, safe_name(topic), encoded) if part)
+        return path.translate(self._codes) if self._codes else path
 
     def file(self, folder: str, at: TopicPartition, first: int, last: int, extension: str) -> str:
         """The path of a file."""

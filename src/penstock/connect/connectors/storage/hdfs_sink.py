@@ -54,6 +54,8 @@ def _port(parts: SplitResult, key: str, url: str) -> int | None:
 class HdfsSinkTask(FolderSinkTask):
     """Writes files to HDFS."""
 
+    ENCODED: ClassVar[str] = ":"
+
     def open_store(self) -> FolderStore:
         return HdfsSinkConnector.store(self.settings)
 
@@ -112,6 +114,9 @@ class HdfsSinkConnector(FolderSinkConnector):
     def check(cls, settings: Mapping[str, Any]) -> None:
         super().check(settings)
         namenodes(settings)
+        for key in ("topics.dir", "logs.dir", "file.delim", "format.bytearray.extension"):
+            if ":" in settings[key]:
+                raise invalid_value(key, settings[key], "Names in HDFS cannot have a colon")
         refused(
             settings, "hive.integration", True, "tables in Hive are not made; create an external table on the folder."
         )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import countOf, itemgetter
 
+from penstock.connect.api import TopicPartition
 from penstock.connect.connectors.storage.file_names import FileNames
-from penstock.connect.connectors.storage.partitioners.partitioner import Partitioned, Partitioner
+from penstock.connect.connectors.storage.partitioners.partitioner import Partitioned, Partitioner, PartitionError
 from penstock.connect.data import SinkRecord
 from penstock.connect.errors import DataError
 
 _TOPIC, _VALUE_SCHEMA, _VALUE = (itemgetter(place) for place in (0, 4, 5))
+_ORIGIN = itemgetter(10, 11, 12)
 NoneType = type(None)
 Refused = list[tuple[SinkRecord, Exception]]
 
@@ -65,6 +67,8 @@ class PartitionInput:
     Args:
         partitioner: Divides records.
         names: Makes paths of folders.
+        name_problem: Says why the store can have no file of a path.
+        extension: The longest end of files' names.
         nulls: What becomes of records without value: fail, ignore or write.
         tombstone_folder: Where they are written.
         with_times: Whether the times of records are wanted.
@@ -76,6 +80,8 @@ class PartitionInput:
         partitioner: Partitioner,
         names: FileNames,
         *,
+        name_problem: Callable[[str], str | None],
+        extension: str,
         nulls: str,
         tombstone_folder: str,
         with_times: bool,
@@ -83,6 +89,8 @@ class PartitionInput:
     ) -> None:
         self._partitioner = partitioner
         self._names = names
+        self._name_problem = name_problem
+        self._extension = extension
         self._nulls = nulls
         self._tombstones = tombstone_folder
         self._with_times = with_times
@@ -103,7 +111,7 @@ class PartitionInput:
             found = self._partitioner.partition(with_value)
         except DataError:
             found, with_value = self._one_by_one(with_value, refused)
-        return self._rows(with_value, found), refused
+        return self._rows(with_value, found, refused), refused
 
     def _one_by_one(self, records: Sequence[SinkRecord], refused: Refused) -> tuple[Partitioned, list[SinkRecord]]:
         good: list[SinkRecord] = []
@@ -136,9 +144,9 @@ class PartitionInput:
             good.append(record)
             folders += one.folders
             times += one.timestamps or ()
-        return self._rows(good, Partitioned(folders, times if len(times) == len(good) else None)), refused
+        return self._rows(good, Partitioned(folders, times if len(times) == len(good) else None), refused), refused
 
-    def _rows(self, records: Sequence[SinkRecord], found: Partitioned) -> Rows:
+    def _rows(self, records: Sequence[SinkRecord], found: Partitioned, refused: Refused) -> Rows:
         is_one = False
         topics = set(map(_TOPIC, records))
         if len(topics) == 1:
@@ -152,4 +160,24 @@ class PartitionInput:
             pairs = zip(map(_TOPIC, records), found.folders, strict=True)
             folders = [self._names.folder(topic, folder) for topic, folder in pairs]
         times = found.timestamps if self._with_times else None
+        unfit = self._unfit(folders[:1] if is_one else set(folders), records)
+        if unfit:
+            refused += [(record, unfit[at]) for record, at in zip(records, folders, strict=True) if at in unfit]
+            kept = [index for index, at in enumerate(folders) if at not in unfit]
+            records, folders = [records[index] for index in kept], [folders[index] for index in kept]
+            times = None if times is None else [times[index] for index in kept]
         return Rows(records, folders, times, is_mixed=self._with_keys, is_one_folder=is_one)
+
+    def _unfit(self, folders: Iterable[str], records: Sequence[SinkRecord]) -> dict[str, PartitionError]:
+        """The folders that the store cannot have: found out when files are renamed, it would be too late."""
+        unfit = {}
+        for folder in folders:
+            topic, partition, offset = _ORIGIN(records[-1])
+            at = TopicPartition(topic, partition)
+            path = self._names.file(folder, at, offset, offset, self._extension)
+            if (problem := self._name_problem(path)) is not None:
+                unfit[folder] = PartitionError(
+                    f"There can be no file for the record: {problem}",
+                    hint="Divide by other fields, or shorten the value with a transform.",
+                )
+        return unfit

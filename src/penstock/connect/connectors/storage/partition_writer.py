@@ -12,6 +12,7 @@ from penstock.connect.connectors.storage.delivery import Delivery, NewFile
 from penstock.connect.connectors.storage.file_names import FileNames
 from penstock.connect.connectors.storage.output_file import OutputFile, Part
 from penstock.connect.connectors.storage.partition_input import PartitionInput, Refused, Rows
+from penstock.connect.connectors.storage.replay import Replay
 from penstock.connect.connectors.storage.rotation import MAX_OPEN_FILES, SIZE_STEP, Rotation
 from penstock.connect.connectors.storage.schema_compatibility import Fit, SchemaCompatibility
 from penstock.connect.data import SinkRecord
@@ -68,8 +69,11 @@ class PartitionWriter:
         self._folder = ""
         self._due: int | None = None
         self._finished: list[NewFile] | None = None
+        reached = delivery.open()
+        self._replay = Replay(at, reached)
         # Records below are in a file, complete or not.
-        self._position = delivery.open() or 0
+        self._position = reached.end
+        self._last: SinkRecord | None = None
 
     @property
     def due(self) -> int | None:
@@ -95,14 +99,17 @@ class PartitionWriter:
 
         Raises:
             RetriableError: Files cannot be delivered now. What was written stays written.
+            ConnectError: What was written before were other records.
         """
         if self._finished is not None:
             self._deliver()
         self.rotate_if_due()
         if records and _offset(records[0]) < self._position:
+            self._replay.look(records)
             records = [record for record in records if _offset(record) >= self._position]
         if not records:
             return
+        self._replay.begin(records[0])
         rows, refused = self._writing.input.rows(records)
         index = 0
         while index < len(rows):
@@ -110,13 +117,17 @@ class PartitionWriter:
             stop, is_full = self._stage(rows, index, index + room)
             self._write_staged()
             if stop > index:
-                self._position = _offset(rows.records[stop - 1]) + 1
+                self._pass(rows.records[stop - 1])
             index = stop
             if is_full or self._is_full():
                 refused = self._reported(refused)
                 self.rotate()
-        self._position = max(self._position, _offset(records[-1]) + 1)
+        self._pass(records[-1])
         self._reported(refused)
+
+    def _pass(self, record: SinkRecord) -> None:
+        """Everything up to a record is in a file, or refused."""
+        self._position, self._last = _offset(record) + 1, record
 
     def _reported(self, refused: Refused) -> Refused:
         """Report the records that were passed; the others. If files cannot be delivered, those behind come again."""
@@ -243,7 +254,8 @@ class PartitionWriter:
     def _deliver(self) -> None:
         assert self._finished is not None
         if self._finished:
-            self._delivery.deliver(self._finished, self._position)
+            assert self._last is not None
+            self._delivery.deliver(self._finished, self._position, self._replay.marks(self._last))
         self._files, self._finished = {}, None
         self._count, self._begin, self._first_time, self._due = 0, None, None, None
 

@@ -2,10 +2,43 @@
 
 from __future__ import annotations
 
+from typing import Any
+from urllib.parse import urlsplit
+
 from penstock.connect.config import ConfigDef, ConfigKey, ConfigType, Importance
-from penstock.connect.config.validators import NonEmpty, OneOf, Range
+from penstock.connect.config.validators import Check, NonEmpty, OneOf, Range
+from penstock.connect.errors import ConfigError, invalid_value
 
 DEFAULT_PROVIDER = "com.amazonaws.auth.DefaultAWSCredentialsProviderChain"
+
+
+def _check_proxy(key: str, url: Any) -> None:
+    if not url:
+        return
+    try:
+        parts = urlsplit(proxy_address(url))
+        is_bad = parts.scheme not in {"http", "https"} or not parts.hostname or parts.port == 0
+    except ValueError:
+        is_bad = True
+    if "@" in url:
+        # The URL is left out on purpose: it may have a password in it.
+        raise ConfigError(
+            f"The URL of {key} names a user or a password.",
+            key=key,
+            hint="Set s3.proxy.user and s3.proxy.password instead.",
+        )
+    if is_bad:
+        raise invalid_value(key, url, "Not a URL of a proxy", hint="Write it like http://proxy:3128.")
+
+
+def proxy_address(url: str) -> str:
+    """The URL of a proxy; one without a scheme is a host.
+
+    >>> proxy_address("proxy:3128")
+    'http://proxy:3128'
+    """
+    return url if "//" in url else f"http://{url}"
+
 
 S3_KEYS = ConfigDef(
     ConfigKey(name="s3.bucket.name", importance=Importance.HIGH, validator=NonEmpty(), doc="The bucket; it must exist."),
@@ -80,7 +113,21 @@ S3_KEYS = ConfigDef(
         doc="Encryption on the server.",
     ),
     ConfigKey(name="s3.sse.kms.key.id", default="", importance=Importance.LOW, doc="The key of that encryption."),
-    ConfigKey(name="s3.proxy.url", default="", importance=Importance.LOW, doc="A proxy: `http://host:port`."),
+    ConfigKey(
+        name="s3.proxy.url",
+        default="",
+        importance=Importance.LOW,
+        validator=Check(_check_proxy, "URL without user and password"),
+        doc="A proxy: `http://host:port`.",
+    ),
+    ConfigKey(name="s3.proxy.user", default="", importance=Importance.LOW, doc="Who asks the proxy."),
+    ConfigKey(
+        name="s3.proxy.password",
+        type=ConfigType.PASSWORD,
+        default="",
+        importance=Importance.LOW,
+        doc="The password of s3.proxy.user.",
+    ),
     ConfigKey(
         name="s3.object.tagging",
         type=ConfigType.BOOLEAN,

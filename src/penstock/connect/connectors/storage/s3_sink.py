@@ -53,6 +53,13 @@ class S3SinkConnector(StorageSinkConnector):
                 "aws.access.key.id and aws.secret.access.key belong together: one of them is missing",
                 key="aws.access.key.id",
             )
+        proxy, user, password = (settings[f"s3.proxy.{part}"] for part in ("url", "user", "password"))
+        has_password = password is not None and bool(password.value)
+        if bool(user) != has_password or (user and not proxy):
+            raise ConfigError(
+                "s3.proxy.user, s3.proxy.password and s3.proxy.url belong together: one of them is missing",
+                key="s3.proxy.user",
+            )
 
 
 S3SinkTask.CONFIG = S3SinkConnector.CONFIG

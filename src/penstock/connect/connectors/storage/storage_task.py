@@ -46,13 +46,15 @@ class StorageSinkTask(SinkTask):
 
     CONFIG: ClassVar[ConfigDef]
     NAMES_HAVE_END: ClassVar[bool]
+    # What the store's names cannot have.
+    ENCODED: ClassVar[str] = ""
 
     clock: Callable[[], int] = staticmethod(_now)
 
     def __init__(self, config: Mapping[str, str]) -> None:
         super().__init__(config)
         self._settings = storage_settings(self.CONFIG.parse(config))
-        self._names = FileNames(self._settings, with_end=self.NAMES_HAVE_END)
+        self._names = FileNames(self._settings, with_end=self.NAMES_HAVE_END, encoded=self.ENCODED)
         self._writers: dict[TopicPartition, PartitionWriter] = {}
         self._ends: dict[TopicPartition, int] = {}
 
@@ -79,17 +81,20 @@ class StorageSinkTask(SinkTask):
             log.warning(
                 "rotate.interval.ms has no effect with %s, which does not ask for times", type(partitioner).__name__
             )
+        values, tombstones = value_parts(settings), tombstone_parts(settings)
         self._writing = Writing(
             input=PartitionInput(
                 partitioner,
                 self._names,
+                name_problem=self._store.name_problem,
+                extension=max((part.extension for part in (*values, *tombstones)), key=len),
                 nulls=settings["behavior.on.null.values"],
                 tombstone_folder=settings["tombstone.encoded.partition"],
                 with_keys=settings["store.kafka.keys"],
                 with_times=partitioner.is_time_based and rotation.interval_ms is not None,
             ),
-            values=value_parts(settings),
-            tombstones=tombstone_parts(settings),
+            values=values,
+            tombstones=tombstones,
             names=self._names,
             rotation=rotation,
             compatibility=SchemaCompatibility(settings["schema.compatibility"], settings["schema.cache.size"]),

@@ -5,14 +5,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, ClassVar, Protocol
 
 import pyarrow as pa
 
 from penstock.connect.connectors.storage.formats.arrow_columns import data_bytes, record_batch
-from penstock.connect.connectors.storage.formats.arrow_types import arrow_schema
+from penstock.connect.connectors.storage.formats.arrow_types import MAX_PRECISION, PRECISION, arrow_schema
 from penstock.connect.connectors.storage.formats.compression import Stream, compression_extension
 from penstock.connect.connectors.storage.formats.format import Format, FormatWriter, required_schema
+from penstock.connect.connectors.storage.formats.schema_parts import check_decimals, schema_parts
 from penstock.connect.data import TIME_NAME, Schema, Struct, Type
 from penstock.connect.errors import DataError
 
@@ -84,6 +85,10 @@ class ArrowWriter(FormatWriter):
 class ArrowFormat(Format):
     """A format of tables: each field of a struct is a column."""
 
+    # Of decimals.
+    max_digits: ClassVar[int | None] = None
+    least_scale: ClassVar[int | None] = 0
+
     def check(self, schema: Schema | None) -> None:
         known = required_schema(schema, type(self).__name__)
         if known.type is not Type.STRUCT:
@@ -91,6 +96,8 @@ class ArrowFormat(Format):
                 f"{type(self).__name__} needs structs, and the schema of the record's value is {known.type}",
                 hint="The transform HoistField$Value puts a value into a struct.",
             )
+        scales = (self.least_scale, MAX_PRECISION)
+        check_decimals(known, type(self).__name__, default=PRECISION, scales=scales, digits=self.max_digits)
         arrow_schema(known)
 
     def open(self, file: BinaryIO, schema: Schema | None) -> ArrowWriter:
@@ -114,6 +121,16 @@ class ParquetFormat(ArrowFormat):
         # The name of the codec is part of the file's, as it is from Kafka Connect; uncompressed files have none.
         part = {"none": "", "uncompressed": "", "gzip": ".gz"}.get(self._codec, f".{self._codec}")
         return f"{part}.parquet"
+
+    def check(self, schema: Schema | None) -> None:
+        super().check(schema)
+        assert schema is not None
+        for name, part in schema_parts(schema):
+            if name and part.type is Type.STRUCT and not part.fields:
+                raise DataError(
+                    f'ParquetFormat has no form for "{name}", a struct without fields',
+                    hint="The transform ReplaceField$Value leaves it out.",
+                )
 
     def _sink(self, file: BinaryIO, schema: pa.Schema) -> TableSink:
         from pyarrow.parquet import ParquetWriter
@@ -140,13 +157,16 @@ class _ParquetSink:
 class OrcFormat(ArrowFormat):
     """ORC files."""
 
+    max_digits = 38
+
     @property
     def extension(self) -> str:
         return ".orc"
 
     def check(self, schema: Schema | None) -> None:
         super().check(schema)
-        if schema is not None and _has_times(schema):
+        assert schema is not None
+        if any(part.name == TIME_NAME for _, part in schema_parts(schema)):
             raise DataError(
                 "ORC has no type for times of a day",
                 hint="The transform TimestampConverter$Value makes others of them.",
@@ -156,12 +176,6 @@ class OrcFormat(ArrowFormat):
         from pyarrow.orc import ORCWriter
 
         return _OrcSink(ORCWriter(_python_file(file), compression="ZLIB"))
-
-
-def _has_times(schema: Schema) -> bool:
-    parts = [field.schema for field in schema.fields] if schema.type is Type.STRUCT else []
-    parts += [part for part in (schema.key_schema, schema.value_schema) if part is not None]
-    return schema.name == TIME_NAME or any(map(_has_times, parts))
 
 
 class _OrcSink:
@@ -181,6 +195,8 @@ class _OrcSink:
 class CsvFormat(ArrowFormat):
     """Text with commas: a line of names, then a line for each record; values that need it are in quotes."""
 
+    least_scale = None
+
     @property
     def extension(self) -> str:
         return f".csv{compression_extension(self.settings)}"
@@ -194,8 +210,29 @@ class CsvFormat(ArrowFormat):
                 f'CsvFormat has no form for the field "{nested}", which has parts', hint="The transform Flatten helps."
             )
 
+    def open(self, file: BinaryIO, schema: Schema | None) -> ArrowWriter:
+        known = required_schema(schema, type(self).__name__)
+        return _CsvWriter(known, self._sink(file, arrow_schema(known)))
+
     def _sink(self, file: BinaryIO, schema: pa.Schema) -> TableSink:
         return _CsvSink(Stream(file, self.settings))
+
+
+class _CsvWriter(ArrowWriter):
+    """Bytes are written as they are, and the file is text."""
+
+    def encode(self, values: Sequence[Any]) -> pa.RecordBatch:
+        batch = super().encode(values)
+        for field, column in zip(batch.schema, batch.columns, strict=True):
+            if pa.types.is_binary(field.type):
+                try:
+                    column.cast(pa.string())
+                except pa.ArrowInvalid as error:
+                    raise DataError(
+                        f'CsvFormat has no form for the bytes of the field "{field.name}", which are no UTF-8',
+                        hint="JsonFormat writes bytes as base64.",
+                    ) from error
+        return batch
 
 
 class _CsvSink:

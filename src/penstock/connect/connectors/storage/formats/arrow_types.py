@@ -6,13 +6,14 @@ from typing import Any
 
 import pyarrow as pa
 
+from penstock.connect.connectors.storage.formats.schema_parts import precision_of
 from penstock.connect.data import DATE_NAME, DECIMAL_NAME, TIME_NAME, TIMESTAMP_NAME, Schema, Type
 from penstock.connect.data.logical import scale_of
 from penstock.connect.errors import DataError
 
-# How Avro and Hive write decimals whose schema names no precision, too.
-_PRECISION_PARAMETER, _MAX_PRECISION = "connect.decimal.precision", 38
-_MAX_PRECISION_256 = 76
+# How Hive writes decimals whose schema names no precision, too.
+PRECISION = 38
+MAX_PRECISION = 76
 
 _PLAIN: dict[Type, pa.DataType] = {
     Type.INT8: pa.int8(),
@@ -72,8 +73,7 @@ def arrow_schema(schema: Schema) -> pa.Schema:
 
 
 def _decimal_type(schema: Schema) -> pa.DataType:
-    precision = int((schema.parameters or {}).get(_PRECISION_PARAMETER, _MAX_PRECISION))
-    scale = scale_of(schema)
-    if precision <= _MAX_PRECISION:
+    precision, scale = precision_of(schema, PRECISION), scale_of(schema)
+    if precision <= PRECISION:
         return pa.decimal128(precision, scale)
-    return pa.decimal256(min(precision, _MAX_PRECISION_256), scale)
+    return pa.decimal256(min(precision, MAX_PRECISION), scale)

@@ -9,10 +9,12 @@ from typing import Any, BinaryIO, NamedTuple
 
 import orjson
 from fastavro import parse_schema, schemaless_writer
+from fastavro.schema import SchemaParseException, UnknownType
 from fastavro.write import Writer
 
-from penstock.connect.connectors.storage.formats.avro_types import AvroSchemas, avro_step
+from penstock.connect.connectors.storage.formats.avro_types import PRECISION, AvroSchemas, avro_step
 from penstock.connect.connectors.storage.formats.format import Format, FormatWriter, required_schema
+from penstock.connect.connectors.storage.formats.schema_parts import check_decimals
 from penstock.connect.data import Schema
 from penstock.connect.errors import DataError
 
@@ -87,7 +89,12 @@ class AvroFormat(Format):
         return ".avro"
 
     def check(self, schema: Schema | None) -> None:
-        AvroSchemas().of(required_schema(schema, "AvroFormat"))
+        known = required_schema(schema, "AvroFormat")
+        check_decimals(known, "AvroFormat", default=PRECISION)
+        try:
+            parse_schema(AvroSchemas().of(known))
+        except (SchemaParseException, UnknownType) as error:
+            raise DataError(f"the schema has no form in Avro: {error}") from error
 
     def open(self, file: BinaryIO, schema: Schema | None) -> AvroWriter:
         return AvroWriter(file, required_schema(schema, "AvroFormat"), self.settings["avro.codec"])

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from penstock.connect.connectors.storage.formats.schema_parts import precision_of
 from penstock.connect.data import DATE_NAME, DECIMAL_NAME, TIME_NAME, TIMESTAMP_NAME, Schema, Type
 from penstock.connect.data.logical import encoded, scale_of
 from penstock.connect.errors import DataError
@@ -24,7 +25,7 @@ _PLAIN = {
     Type.BYTES: "bytes",
 }
 _LOGICAL = {DATE_NAME: "date", TIME_NAME: "time-millis", TIMESTAMP_NAME: "timestamp-millis"}
-_PRECISION_PARAMETER, _PRECISION = "connect.decimal.precision", 64
+PRECISION = 64
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
 
 
@@ -50,8 +51,8 @@ class AvroSchemas:
         if schema.name in _LOGICAL:
             return {"type": _PLAIN[schema.type], "logicalType": _LOGICAL[schema.name]}
         if schema.name == DECIMAL_NAME:
-            precision = int((schema.parameters or {}).get(_PRECISION_PARAMETER, _PRECISION))
-            return {"type": "bytes", "logicalType": "decimal", "precision": precision, "scale": scale_of(schema)}
+            digits = {"precision": precision_of(schema, PRECISION), "scale": scale_of(schema)}
+            return {"type": "bytes", "logicalType": "decimal", **digits}
         if schema.type is Type.STRUCT:
             return self._record(schema, where)
         if schema.type is Type.ARRAY:

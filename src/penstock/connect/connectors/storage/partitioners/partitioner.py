@@ -68,8 +68,13 @@ def safe_name(text: str) -> str:
         return text.replace(".", "%2E")
     if "/" not in text and "\\" not in text and text.isprintable():
         return text
-    return "".join(char if char.isprintable() and char not in "/\\" else _code(char) for char in text)
+    return "".join(char if char.isprintable() and char not in "/\\" else hex_code(char) for char in text)
 
 
-def _code(char: str) -> str:
+def hex_code(char: str) -> str:
+    """A character as its hexadecimal code.
+
+    >>> hex_code(":")
+    '%3A'
+    """
     return "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "surrogatepass"))

@@ -6,7 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import BinaryIO
 
 from penstock.connect.connectors.storage.stores.spool import spool_failure, spool_file
+from penstock.connect.connectors.storage.stores.store import part_problem
 from penstock.connect.connectors.storage.stores.webhdfs import RemoteError, WebHdfs, failure
+
+# What a namenode takes unless dfs.namenode.fs-limits says otherwise.
+_PATH_CHARACTERS, _PART_BYTES = 8000, 255
 
 
 class HdfsStore:
@@ -30,6 +34,13 @@ class HdfsStore:
             self._client.ask("PUT", root, "MKDIRS")
         except RemoteError as error:
             raise failure(error, root) from error
+
+    def name_problem(self, path: str) -> str | None:
+        if "//" in path:
+            return "a part of its path is empty"
+        if len(self._at(path)) > _PATH_CHARACTERS:
+            return f"its path has {len(self._at(path))} characters, and {_PATH_CHARACTERS} are the most"
+        return part_problem(path, _PART_BYTES)
 
     def create(self, path: str) -> BinaryIO:
         return spool_file()

@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
+from penstock.connect.connectors.storage.stores.store import part_problem
 from penstock.connect.errors import ConnectError
 
 _BUFFER_BYTES = 1 << 20
+_PATH_BYTES, _PART_BYTES = 4095, 255
 _HINTS = {
     errno.ENOSPC: "Make room on the disk; the task goes on from the last complete file when it is started again.",
     errno.EDQUOT: "The quota is used up; the task goes on from the last complete file when it is started again.",
@@ -36,6 +38,12 @@ class LocalStore:
             self._root.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise self._failure(error, self._root) from error
+
+    def name_problem(self, path: str) -> str | None:
+        size = len(str(self._root / path).encode("utf-8", "surrogatepass"))
+        if size > _PATH_BYTES:
+            return f"its path has {size} bytes, and {_PATH_BYTES} are the most"
+        return part_problem(path, _PART_BYTES)
 
     def create(self, path: str) -> BinaryIO:
         target = self._root / path

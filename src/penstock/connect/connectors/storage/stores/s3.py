@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, BinaryIO
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import boto3
 from boto3.exceptions import S3UploadFailedError
@@ -16,10 +16,12 @@ from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as BotoConnectionError
 
 from penstock.connect.config.password import Password
+from penstock.connect.connectors.storage.s3_keys import proxy_address
 from penstock.connect.connectors.storage.stores.spool import spool_failure, spool_file
 from penstock.connect.errors import ConnectError, RetriableError
 
 _CONNECT_SECONDS, _READ_SECONDS = 5, 60
+_KEY_BYTES = 1024
 _LATER = frozenset({
     "SlowDown", "InternalError", "ServiceUnavailable", "RequestTimeout", "RequestTimeTooSkewed", "Throttling",
     "ThrottlingException", "OperationAborted",
@@ -59,6 +61,10 @@ class S3Store:
             self._client.head_bucket(Bucket=self._bucket)
         except (BotoCoreError, ClientError) as error:
             raise self._failure(error, "cannot be used") from error
+
+    def name_problem(self, path: str) -> str | None:
+        size = len(path.encode("utf-8", "surrogatepass"))
+        return f"its key has {size} bytes, and {_KEY_BYTES} are the most" if size > _KEY_BYTES else None
 
     def create(self, path: str) -> BinaryIO:
         return spool_file()
@@ -100,7 +106,7 @@ class S3Store:
 
 def _client(settings: Mapping[str, Any]) -> Any:
     secret: Password | None = settings["aws.secret.access.key"]
-    proxy: str | None = settings["s3.proxy.url"]
+    proxy = _proxy(settings)
     config = Config(
         region_name=settings["s3.region"],
         connect_timeout=_CONNECT_SECONDS,
@@ -119,6 +125,18 @@ def _client(settings: Mapping[str, Any]) -> Any:
         aws_secret_access_key=secret.value if secret is not None and secret.value else None,
         config=config,
     )
+
+
+def _proxy(settings: Mapping[str, Any]) -> str | None:
+    """The URL of the proxy, with user and password in it: so botocore wants it, which shows neither."""
+    if not settings["s3.proxy.url"]:
+        return None
+    url = proxy_address(settings["s3.proxy.url"])
+    user, password = settings["s3.proxy.user"], settings["s3.proxy.password"]
+    if not user:
+        return url
+    scheme, _, host = url.partition("//")
+    return f"{scheme}//{quote(user, safe='')}:{quote(password.value, safe='')}@{host}"
 
 
 def _extra(settings: Mapping[str, Any]) -> dict[str, str]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import BinaryIO, Protocol
 
+from penstock.connect.errors import shown
+
 
 class ObjectStore(Protocol):
     """A place where whole files appear. Paths are relative, with `/` between their parts.
@@ -18,6 +20,10 @@ class ObjectStore(Protocol):
 
     def check(self) -> None:
         """Whether files can be written at all, as far as that can be known."""
+        ...
+
+    def name_problem(self, path: str) -> str | None:
+        """Why there can be no file of that path; None if there can. Asked before anything is written."""
         ...
 
     def create(self, path: str) -> BinaryIO:
@@ -73,3 +79,15 @@ class FolderStore(ObjectStore, Protocol):
     def delete(self, path: str) -> None:
         """Remove a file, if there is one."""
         ...
+
+
+def part_problem(path: str, most: int) -> str | None:
+    """What is wrong with the parts of a path whose store takes only so many bytes for each; None if nothing is.
+
+    >>> part_problem("lake/øøø", 5)
+    'the part "øøø" of its path has 6 bytes, and 5 are the most'
+    """
+    for part in path.split("/"):
+        if (size := len(part.encode("utf-8", "surrogatepass"))) > most:
+            return f'the part "{shown(part)}" of its path has {size} bytes, and {most} are the most'
+    return None
