@@ -44,7 +44,6 @@ def sink(folder: Path, topic: str) -> Path:
 
 @pytest.mark.broker
 @pytest.mark.spark
-@pytest.mark.timeout(240)
 def test_lines_go_from_a_file_to_a_topic_to_a_file(broker: LocalBroker, tmp_path: Path) -> None:
     topic = f"lines-{tmp_path.name}"
     read, written = tmp_path / "in.txt", tmp_path / "out.txt"
@@ -88,7 +87,6 @@ def test_lines_go_from_a_file_to_a_topic_to_a_file(broker: LocalBroker, tmp_path
 
 @pytest.mark.broker
 @pytest.mark.spark
-@pytest.mark.timeout(240)
 def test_one_failing_connector_leaves_the_others_alone(broker: LocalBroker, tmp_path: Path) -> None:
     topic = f"poison-{tmp_path.name}"
     (tmp_path / "in.txt").write_text("one\n")

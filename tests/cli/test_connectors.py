@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import httpx
 import pytest
 
 from penstock.cli.main import main
@@ -186,3 +187,79 @@ def test_a_missing_extra_is_named_with_the_command(connectors: Connectors, monke
     assert missing.err == (
         "penstock: Kafka Connect needs uvicorn, which is not installed. Run: pip install 'penstock[connect]'\n"
     )
+
+
+def test_resetting_and_altering_at_once_is_refused(
+    connectors: Connectors, source: Path, worker: Parts, tmp_path: Path
+) -> None:
+    connectors("create", source)
+    connectors("stop", "lines")
+    kept = [{"partition": {"filename": "f"}, "offset": {"position": 9}}]
+    worker.runner.kept["lines"] = kept
+    file = tmp_path / "offsets.json"
+    file.write_text(json.dumps({"offsets": kept}))
+    done = connectors("offsets", "lines", "--reset", "--alter", file)
+    assert done == Done(1, "", "penstock: --reset and --alter exclude each other. Give one of them.\n")
+    assert worker.runner.kept["lines"] == kept
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"<html>hi</html>", "its answer is no JSON: '<html>hi</html>'"),
+        (b"[]", "/connectors is no JSON object"),
+        (b'"x"', "/connectors is no JSON object"),
+    ],
+)
+def test_what_is_no_worker(
+    connectors: Connectors, monkeypatch: pytest.MonkeyPatch, content: bytes, reason: str
+) -> None:
+    monkeypatch.setattr(httpx, "request", lambda *_, **__: httpx.Response(200, content=content))
+    done = connectors("list", "--url", "http://other")
+    assert (done.code, done.out) == (1, "")
+    assert done.err == (
+        f"penstock: What answers at http://other is no Connect worker that is known here: {reason}. "
+        "Say where the worker is with --url.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("typo", "near"),
+    [
+        ("errors.tolerence", "errors.tolerance"),
+        ("topic.creation.defualt.partitions", "topic.creation.default.partitions"),
+    ],
+)
+def test_slips_of_the_pen_below_prefixes(connectors: Connectors, source: Path, typo: str, near: str) -> None:
+    sizes = "topic.creation.default.partitions=1\ntopic.creation.default.replication.factor=1\n"
+    fine = f"topic.creation.groups=g\ntopic.creation.g.include=x\ntopic.creation.g.cleanup.policy=compact\n{sizes}"
+    source.write_text(f"{source.read_text()}{fine}{typo}=1\n")
+    warning = f"warning: the setting {typo} is not known and has no effect; did you mean {near}?\n"
+    assert connectors("create", source) == Done(0, "Created connector lines.\n", warning)
+
+
+def test_replacing_with_a_state_to_begin_in(connectors: Connectors, tmp_path: Path) -> None:
+    file = tmp_path / "stopped.json"
+    config = {"connector.class": SOURCE, "topic": "t"}
+    file.write_text(json.dumps({"name": "s", "config": config, "initial_state": "STOPPED"}))
+    assert connectors("create", file, "--replace") == Done(0, "Configured connector s.\n", "")
+    assert "connector\tSTOPPED" in connectors("status", "s").out
+    connectors("resume", "s")
+    told = "s is there already: initial_state is not for it, it keeps its state.\n"
+    assert connectors("create", file, "--replace") == Done(0, "Configured connector s.\n", told)
+    assert "connector\tRUNNING" in connectors("status", "s").out
+
+
+def test_what_was_done_before_a_failure_is_told(connectors: Connectors, source: Path) -> None:
+    connectors("create", source)
+    assert connectors("pause", "lines", "missing", "other") == Done(
+        1, "Pausing 1 connector: lines.\n", "penstock: Unknown connector missing\n"
+    )
+
+
+def test_names_that_are_no_path(connectors: Connectors, tmp_path: Path) -> None:
+    assert connectors("delete", "").err.startswith("penstock: The name of a connector is empty.")
+    assert connectors("restart", "..").err == "penstock: Unknown connector: ..\n"
+    file = tmp_path / "odd.json"
+    file.write_text(json.dumps({"name": "odd", "config": {"connector.class": "a b/c:D?x", "topic": "t"}}))
+    assert "which name matches a b/c:D?x," in connectors("validate", file).err

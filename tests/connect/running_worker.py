@@ -18,7 +18,7 @@ from penstock.broker.process import Watchdog
 
 PENSTOCK = Path(sys.executable).parent / "penstock"
 STRING = "org.apache.kafka.connect.storage.StringConverter"
-_PATIENCE_SECONDS = 90
+_PATIENCE_SECONDS = 240
 _URL = re.compile(r"answers at (http://\S+);")
 
 

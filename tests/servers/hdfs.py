@@ -25,7 +25,7 @@ USER = "ingest"
 _MANAGER = "org.apache.hadoop.test.MiniDFSClusterManager"
 # What the minicluster leaves to others, and PySpark has.
 _CLIENT_JARS = ("hadoop-client-", "log4j-", "slf4j-", "jcl-over-slf4j", "commons-logging")
-_PATIENCE_SECONDS = 90
+_PATIENCE_SECONDS = 180
 _folders = itertools.count(1)
 
 

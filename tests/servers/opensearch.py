@@ -19,7 +19,7 @@ from penstock.jars import fetch, require_java
 
 VERSION = "2.19.6"
 _HOST = "127.0.0.1"
-_PATIENCE_SECONDS = 90
+_PATIENCE_SECONDS = 180
 _MODULE = f"""
 name=transport-netty4
 description=HTTP and transport with Netty

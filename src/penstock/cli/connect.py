@@ -98,8 +98,8 @@ def require_extra() -> None:
 
 
 def _run(worker: Path, mode: Mode, requests: list[CreateConnectorRequest], *, quiet: bool) -> None:
+    from penstock.connect.config.redacted_log import RedactedLog
     from penstock.connect.connect_worker import ConnectWorker
-    from penstock.connect.worker.redacted_log import RedactedLog
     from penstock.connect.worker.worker_config import read_worker_config
 
     logging.basicConfig(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Optional
-from urllib.parse import quote
 
 import typer
 
@@ -77,7 +76,7 @@ class ConnectClient:
 
         try:
             answer = httpx.request(
-                method, self._url + path, json=body, params=query, auth=self._auth, timeout=_TIMEOUT_SECONDS
+                method, self._url + path, json=body, params=query or None, auth=self._auth, timeout=_TIMEOUT_SECONDS
             )
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             reason = str(error) or type(error).__name__
@@ -86,11 +85,42 @@ class ConnectClient:
                 hint="Start one with `penstock connect standalone WORKER.PROPERTIES`, or say where it is with --url.",
             ) from None
         if answer.is_success:
-            return answer.json() if answer.content else None
+            return self._content(answer)
         raise RestError(answer.status_code, _message(answer), hint=_HINTS.get(answer.status_code, ""))
+
+    def get_object(self, path: str, **query: str) -> dict[str, Any]:
+        """The answer to a question that has to be an object.
+
+        Raises:
+            PenstockError: It is something else: another server, or a worker that is too old.
+        """
+        found = self.get(path, **query)
+        if not isinstance(found, dict):
+            raise self._no_worker(f"{path.partition('?')[0]} is no JSON object")
+        return found
+
+    def _content(self, answer: httpx.Response) -> Any:
+        try:
+            return answer.json() if answer.content else None
+        except ValueError:
+            raise self._no_worker(f"its answer is no JSON: {_shown(answer.text.strip())}") from None
+
+    def _no_worker(self, reason: str) -> PenstockError:
+        return PenstockError(
+            f"What answers at {self._url} is no Connect worker that is known here: {reason}",
+            hint="Say where the worker is with --url.",
+        )
 
 
 _HINTS = {401: "Give name and password with --user."}
+
+
+_SHOWN = 60
+
+
+def _shown(text: str) -> str:
+    """The beginning of a text, on one line."""
+    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
 
 
 def _message(answer: httpx.Response) -> str:
@@ -103,7 +133,14 @@ def _message(answer: httpx.Response) -> str:
 def path_of(name: str) -> str:
     """The path of a connector.
 
+    Raises:
+        PenstockError: The name is empty: the path would be that of all connectors.
+
     >>> path_of("a/b")
     '/connectors/a%2Fb'
     """
-    return f"/connectors/{quote(name, safe='')}"
+    from penstock.connect.name_in_path import name_in_path
+
+    if not name:
+        raise PenstockError("The name of a connector is empty", hint="`penstock connectors list` shows their names.")
+    return f"/connectors/{name_in_path(name)}"

@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+from urllib.parse import quote
 
 import typer
 
 from penstock.cli.connect_client import DEFAULT_URL, ConnectClient, RestError, Url, User, path_of
-from penstock.cli.errors import clean_end
+from penstock.cli.errors import InputError, clean_end
 from penstock.cli.tables import count, print_rows
+
+if TYPE_CHECKING:
+    from penstock.connect.requests.create_connector import CreateConnectorRequest
+
+_CONFLICT = 409
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -36,7 +42,7 @@ def list_connectors(json_: AsJson = False, url: Url = DEFAULT_URL, user: User = 
       penstock connectors list | cut -f1
     """  # noqa: D301 - \b keeps the examples' lines
     with clean_end():
-        found = ConnectClient(url, user).request("GET", "/connectors?expand=status&expand=info")
+        found = ConnectClient(url, user).get_object("/connectors?expand=status&expand=info")
         if json_:
             _print_json(found)
             return
@@ -48,14 +54,14 @@ def list_connectors(json_: AsJson = False, url: Url = DEFAULT_URL, user: User = 
 
 
 def _row(name: str, one: dict[str, Any]) -> tuple[object, ...]:
-    status, info = one.get("status", {}), one["info"]
+    status, info = one.get("status", {}), one.get("info", {})
     connector = status.get("connector", {})
     return (
         name,
-        info["type"],
+        info.get("type", "-"),
         connector.get("state", "-"),
         _tasks(status.get("tasks", [])),
-        str(info["config"].get("connector.class", "")).rpartition(".")[2],
+        str(info.get("config", {}).get("connector.class", "")).rpartition(".")[2],
         connector.get("worker_id", "-"),
     )
 
@@ -88,13 +94,31 @@ def create(
             request = read_connector_file(file)
             _warn_unknown(client, request.config)
             if replace:
-                client.request("PUT", f"{path_of(request.name)}/config", request.config)
+                _replace(client, request)
             else:
-                body: dict[str, Any] = {"name": request.name, "config": request.config}
-                if request.initial_state is not None:
-                    body["initial_state"] = request.initial_state.value
-                client.request("POST", "/connectors", body)
+                _create(client, request)
             print(f"{'Configured' if replace else 'Created'} connector {request.name}.")
+
+
+def _create(client: ConnectClient, request: CreateConnectorRequest) -> None:
+    body: dict[str, Any] = {"name": request.name, "config": request.config}
+    if request.initial_state is not None:
+        body["initial_state"] = request.initial_state.value
+    client.request("POST", "/connectors", body)
+
+
+def _replace(client: ConnectClient, request: CreateConnectorRequest) -> None:
+    """Only a request to create has an initial state: a connector that is not there yet has to begin in it."""
+    if request.initial_state is not None:
+        try:
+            _create(client, request)
+        except RestError as error:
+            if error.status != _CONFLICT:
+                raise
+            print(f"{request.name} is there already: initial_state is not for it, it keeps its state.", file=sys.stderr)
+        else:
+            return
+    client.request("PUT", f"{path_of(request.name)}/config", request.config)
 
 
 @app.command()
@@ -172,10 +196,15 @@ def delete(
 
 def _each(method: str, names: list[str], path: str, done: str, url: str, user: str | None) -> None:
     with clean_end():
-        client = ConnectClient(url, user)
-        for name in names:
-            client.request(method, f"{path_of(name)}{path}")
-        print(f"{done} {count(len(names), 'connector')}: {', '.join(names)}.")
+        client, ready = ConnectClient(url, user), []
+        try:
+            for name in names:
+                client.request(method, f"{path_of(name)}{path}")
+                ready.append(name)
+        finally:
+            # Also when the next one failed: who reads its error has to know what is done already.
+            if ready:
+                print(f"{done} {count(len(ready), 'connector')}: {', '.join(ready)}.", flush=True)
 
 
 @app.command()
@@ -241,6 +270,8 @@ def offsets(
       penstock connectors offsets file-source --alter offsets.json
     """  # noqa: D301 - \b keeps the examples' lines
     with clean_end():
+        if reset and alter is not None:
+            raise InputError("--reset and --alter exclude each other", hint="Give one of them.")
         client, path = ConnectClient(url, user), f"{path_of(name)}/offsets"
         if reset or alter is not None:
             body = None if alter is None else _read_json(alter)
@@ -255,7 +286,7 @@ def offsets(
 
 
 def _infos(client: ConnectClient, config: dict[str, str | None]) -> dict[str, Any]:
-    plugin = (config.get("connector.class") or "").strip() or "none"
+    plugin = quote((config.get("connector.class") or "").strip() or "none", safe="")
     found: dict[str, Any] = client.request("PUT", f"/connector-plugins/{plugin}/config/validate", config)
     return found
 
@@ -272,7 +303,9 @@ def _print_unknown(infos: dict[str, Any], config: dict[str, str | None]) -> None
     from penstock.connect.config import nearest
 
     known = [one["value"]["name"] for one in infos["configs"]]
-    prefixes = ("topic.creation.", "connector.plugin.version", "errors.")
+    groups = ["default", *(config.get("topic.creation.groups") or "").replace(" ", "").split(",")]
+    # A group of topics may have any setting of a topic.
+    prefixes = (*(f"topic.creation.{group}." for group in groups if group), "connector.plugin.version")
     for name in config:
         if name not in known and not name.startswith(prefixes):
             near = nearest(name, known)
@@ -281,8 +314,6 @@ def _print_unknown(infos: dict[str, Any], config: dict[str, str | None]) -> None
 
 
 def _read_json(file: Path) -> Any:
-    from penstock.cli.errors import InputError
-
     try:
         return json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:

@@ -91,6 +91,7 @@ class ConnectWorker:
                 loggers=loggers,
                 readiness=self._readiness,
                 set_cluster_level=backend.set_cluster_level,
+                probe=backend.probe,
             )
             self._server = RestServer(self._listeners.apps(services, options, backend), config.settings)
             undo.pop_all()

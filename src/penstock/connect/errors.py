@@ -21,7 +21,8 @@ from typing import ClassVar
 
 from penstock import errors
 
-_MAX_SHOWN = 200
+MAX_SHOWN = 200
+"""Characters after which errors cut a value."""
 
 
 class ConfigError(errors.ConfigError):
@@ -140,7 +141,7 @@ def java_class_name(error: BaseException) -> str:
 def shown(value: object) -> str:
     """A value as an error shows it: its text, cut where it is long."""
     text = str(value)
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
 
 
 def invalid_value(key: str, value: object, reason: str = "", *, hint: str = "") -> ConfigError:

@@ -95,12 +95,13 @@ class Plugins(Generic[T]):
             found: Any = import_module(module)
             for part in attribute.split("."):
                 found = getattr(found, part)
-        except (ImportError, AttributeError) as error:
+        except (Exception, SystemExit) as error:
+            # A module may do anything when it is loaded, and requests name modules: none of them ends the worker.
             if name in self._names and isinstance(error, ImportError) and error.name != module:
                 raise ConfigError(
                     f"The {self.kind} {name} cannot be loaded: {error}", hint=f"Install the package {error.name}."
                 ) from error
-            raise self._missing(name, cause=str(error)) from error
+            raise self._missing(name, cause=str(error) or type(error).__name__) from error
         if not inspect.isclass(found) or not issubclass(found, self._base) or inspect.isabstract(found):
             raise ConfigError(f"Class {name} is not a {self.kind}.", hint=f"It must be a {self._base.__name__}.")
         return found
@@ -124,10 +125,12 @@ class Plugins(Generic[T]):
 
 
 def _python_target(name: str) -> str | None:
-    if ":" in name:
-        return name
-    module, dot, attribute = name.rpartition(".")
-    return f"{module}:{attribute}" if dot and "$" not in name and attribute.isidentifier() else None
+    """Module and class that a name stands for; None if it cannot be one, or if loading it would run a program."""
+    module, separator, attribute = name.partition(":") if ":" in name else name.rpartition(".")
+    parts = module.split(".")
+    if not separator or "__main__" in parts or not all(map(str.isidentifier, [*parts, *attribute.split(".")])):
+        return None
+    return f"{module}:{attribute}"
 
 
 def subset(settings: Mapping[str, Any], prefix: str) -> dict[str, Any]:

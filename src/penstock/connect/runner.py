@@ -9,10 +9,11 @@ import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from penstock.connect.api import CONNECTORS, connector_kind
+from penstock.connect.config.secrets import NO_SECRETS, Secrets
 from penstock.connect.errors import ConnectError, NotFoundError
+from penstock.connect.name_in_path import name_in_path
 from penstock.connect.spark.connector_run import FAILED, STOPPED, StatusListener
 from penstock.connect.spark.launch import Launch, Started
 from penstock.connect.spark.offsets import Offsets, SinkGroup, SourceStore
@@ -58,8 +59,16 @@ class ConnectorRunner:
         self._session = WorkerSession(self._worker, spark)
         self._launch = Launch(self._worker, self._session)
 
-    def start(self, name: str, config: Mapping[str, str], *, listener: StatusListener, paused: bool = False) -> None:
-        """Start a connector; its states are told to the listener.
+    def start(
+        self,
+        name: str,
+        config: Mapping[str, str],
+        *,
+        listener: StatusListener,
+        paused: bool = False,
+        secrets: Secrets = NO_SECRETS,
+    ) -> None:
+        """Start a connector; its states are told to the listener, with secrets. Logs of tasks and letters have none.
 
         Raises:
             PenstockError: The configuration cannot be used, or the connector refuses to start.
@@ -69,7 +78,9 @@ class ConnectorRunner:
                 raise ConnectError(f"Connector {name} runs already")
         context = _Context(self, name, listener)
         store = self._source_store(name)
-        started = self._launch.start(name, config, store=store, context=context, listener=listener, paused=paused)
+        started = self._launch.start(
+            name, config, store=store, context=context, listener=listener, paused=paused, secrets=secrets
+        )
         with self._lock:
             self._runs[name] = started
         started.run.start()
@@ -92,7 +103,8 @@ class ConnectorRunner:
         """Stop and start a connector with the settings it has."""
         started = self._taken(name)
         self._end(started)
-        self.start(name, started.config, listener=started.listener, paused=started.run.paused)
+        secrets = started.run.job.secrets
+        self.start(name, started.config, listener=started.listener, paused=started.run.paused, secrets=secrets)
 
     def task_configs(self, name: str) -> list[dict[str, str]]:
         """The settings of a connector's tasks."""
@@ -189,7 +201,7 @@ class ConnectorRunner:
         )
 
     def _folder(self, name: str) -> Path:
-        return self._state_dir / "connectors" / quote(name, safe="")
+        return self._state_dir / "connectors" / name_in_path(name)
 
     @staticmethod
     def _is_sink(config: Mapping[str, str]) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.connect.running_worker import RunningWorker, eventually
 
-pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
 Config = dict[str, str]
 CLASS = "org.apache.kafka.connect.file.FileStreamSourceConnector"

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from penstock.connect.connectors import line_file
 from penstock.connect.connectors.line_file import LineFile, LinePosition
+from penstock.connect.errors import RetriableError
 
 
 class Reader:
@@ -152,14 +153,62 @@ def test_a_position_without_more_is_taken_as_it_is(path: Path) -> None:
     assert reader.all() == ["two"]
 
 
-def test_a_file_that_shrinks_under_a_planned_batch_is_an_error(path: Path) -> None:
+@pytest.mark.parametrize("now", ["x\n", "", "other\nlines\nand more\n"], ids=["shorter", "empty", "longer"])
+@pytest.mark.parametrize("replaced", [False, True], ids=["truncated", "replaced"])
+def test_a_planned_range_that_is_gone_is_told_and_never_made_of_other_lines(
+    path: Path, now: str, replaced: bool, caplog: pytest.LogCaptureFixture
+) -> None:
     path.write_text("one\ntwo\n")
     file = LineFile(str(path))
     found = file.plan(None)
     assert found is not None
+    if replaced:
+        other = path.with_name("new")  # before the old one goes, so that it has another inode
+        other.write_text(now)
+        other.replace(path)
+    else:
+        path.write_text(now)
+    assert list(file.read(*found)) == []
+    assert f"{path}: bytes 0 to 8 were truncated or removed before they were read: 8 bytes are lost" in caplog.text
+    reader = Reader(path)
+    reader.known = found[1]
+    assert reader.all() == now.splitlines()
+
+
+def test_a_planned_range_is_read_from_a_copy(path: Path) -> None:
+    path.write_text("one\ntwo\n")
+    file = LineFile(str(path))
+    found = file.plan(None)
+    assert found is not None
+    shutil.copyfile(path, path.with_name("copy"))
+    path.with_name("copy").replace(path)
+    assert list(file.read(*found)) == [["one", "two"]]
+
+
+def test_a_planned_range_waits_while_there_is_no_file(path: Path, tmp_path: Path) -> None:
     path.write_text("one\n")
-    with pytest.raises(EOFError, match="was longer when the batch was planned"):
+    file = LineFile(str(path))
+    found = file.plan(None)
+    assert found is not None
+    path.rename(tmp_path.parent / "away.txt")
+    with pytest.raises(RetriableError, match="waiting for it to be created"):
         list(file.read(*found))
+    (tmp_path.parent / "away.txt").rename(path)
+    assert list(file.read(*found)) == [["one"]]
+
+
+def test_a_file_that_is_truncated_while_it_is_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(line_file, "_CHUNK_BYTES", 4)
+    path.write_text("one\n" + "two\n" * 100_000)  # more than Python reads ahead
+    file = LineFile(str(path))
+    found = file.plan(None)
+    assert found is not None
+    reading = file.read(*found)
+    assert next(reading) == ["one"]
+    path.write_text("")
+    with pytest.raises(RetriableError, match="was truncated while it was read"):
+        list(reading)
+    assert list(file.read(*found)) == []
 
 
 @given(

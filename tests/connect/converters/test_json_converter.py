@@ -412,3 +412,42 @@ def test_what_is_written_reads_back(typed: tuple[Schema, Any]) -> None:
     data = ON.from_connect_data("t", schema, value)
     assert data is not None
     assert ON.to_connect_data("t", data) == (schema, value)
+
+
+HUGE_FIELDS = (
+    '{"schema":{"type":"struct","fields":[{"field":"d","type":"bytes","name":"org.apache.kafka.connect.data.Decimal",'
+    '"parameters":{"scale":"%s"}},{"field":"i","type":"int64"}]},"payload":{"d":%s,"i":%s}}'
+)
+
+
+def exact_converter(scale: int) -> JsonConverter:
+    """One that knows by the schema of an earlier record that numbers need all their digits."""
+    converter = JsonConverter({})
+    try:
+        converter.to_connect_data("t", (HUGE_FIELDS % (scale, "0.5", "1")).encode())
+    except DataError:
+        pass
+    return converter
+
+
+@pytest.mark.parametrize(
+    ("scale", "number", "whole", "message"),
+    [
+        (2, "1e2000000", "1", r"Decimal 1E\+2000000 with scale 2 has more than 4000 digits"),
+        (2, "1.5", "1e2000000", r"1E\+2000000 does not fit INT64"),
+        (2, "1.5", "-1e2000000", r"-1E\+2000000 does not fit INT64"),
+        (2_000_000, "1.5", "1", "with scale 2000000 has more than 4000 digits"),
+        (2, "1e-2000000", "1", "more than the 2 digits after the point"),
+    ],
+)
+@pytest.mark.timeout(20)
+def test_a_short_text_that_is_a_huge_number(scale: int, number: str, whole: str, message: str) -> None:
+    converter = exact_converter(scale)
+    with pytest.raises(DataError, match=message):
+        converter.to_connect_data("t", (HUGE_FIELDS % (scale, number, whole)).encode())
+
+
+def test_large_numbers_that_are_numbers() -> None:
+    read = exact_converter(2).to_connect_data("t", (HUGE_FIELDS % (2, "1e3000", "9.0e18")).encode())
+    assert read.value.get("d") == Decimal("1e3000")
+    assert read.value.get("i") == 9 * 10**18

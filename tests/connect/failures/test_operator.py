@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+from penstock.connect.config.secrets import Secrets
 from penstock.connect.data import SourceRecord
 from penstock.connect.errors import ConfigError, ConnectError, DataError, RetriableError
 from penstock.connect.failures import (
@@ -266,3 +267,22 @@ def test_what_is_skipped_is_counted_by_step_and_error() -> None:
     assert operator.metrics.last_error == (
         "task copy-0, TASK_PUT (Sink) of topic orders, partition 3, offset 7 failed: KeyError: 'x'"
     )
+
+
+def test_secrets_are_in_no_report(caplog: pytest.LogCaptureFixture) -> None:
+    secrets = Secrets(["hunter2secret"])
+    settings = ErrorSettings(log=True, dead_letter_topic="dlq", dead_letter_headers=True)
+    sent: list[DeadLetter] = []
+    try:
+        raise RuntimeError("https://u:hunter2secret@h refused")
+    except RuntimeError as error:
+        failure = Failure(Stage.TASK_PUT, "Sink", error, ConsumedRecord("t", 0, 7, b"k", b"hunter2secret"))
+    LogReporter("c-0", settings, secrets=secrets).report(failure)
+    DeadLetterQueue("c", 0, settings, sent.append, secrets=secrets).report(failure)
+    assert "https://u:[hidden]@h refused" in caplog.text
+    assert "hunter2secret" not in caplog.text
+    texts = {name: value.decode() for name, value in sent[0].headers if value is not None}
+    assert texts["__connect.errors.exception.message"] == "https://u:[hidden]@h refused"
+    assert "https://u:[hidden]@h refused" in texts["__connect.errors.exception.stacktrace"]
+    assert "hunter2secret" not in "".join(texts.values())
+    assert sent[0].value == b"hunter2secret"  # the record is as it was

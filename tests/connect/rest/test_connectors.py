@@ -7,8 +7,10 @@ from typing import Any
 import httpx
 import pytest
 
+from penstock.connect.errors import ConnectError
 from penstock.connect.rest.answering import Caller
 from penstock.connect.rest.app import Readiness, RestOptions, Services
+from penstock.connect.worker.connector_check import ConnectorCheck
 from tests.connect.rest.serving import Serving
 from tests.connect.worker.in_process import SINK, SOURCE, Parts, parts
 
@@ -36,6 +38,27 @@ def test_health_tells_whether_the_worker_has_started(worker: Parts, serving: Ser
             "status": "healthy",
             "message": "Worker has completed startup and is ready to handle requests.",
         }
+
+
+def test_health_tells_whether_requests_would_fail(worker: Parts, serving: Serving) -> None:
+    def no_leader() -> None:
+        raise ConnectError("No worker of the group leads")
+
+    unhealthy = "Worker was unable to handle this request and may be unable to handle other requests."
+    with serving(Services(herder=worker.herder, probe=no_leader)) as client:
+        answer = client.get("/health")
+        assert answer.status_code == 500
+        assert answer.json() == {"status": "unhealthy", "message": f"{unhealthy} No worker of the group leads"}
+    hanging = threading.Event()
+
+    def hang() -> None:
+        hanging.wait(30)
+
+    with serving(Services(herder=worker.herder, probe=hang, call_probe=Caller(0.1))) as client:
+        answer = client.get("/health")
+        hanging.set()
+        assert answer.status_code == 500
+        assert answer.json()["message"].startswith(f"{unhealthy} Request timed out.")
 
 
 def test_a_connector_is_created_read_and_deleted(client: httpx.Client, worker: Parts) -> None:
@@ -219,6 +242,27 @@ def test_patch_changes_single_settings(client: httpx.Client, worker: Parts) -> N
     assert client.patch("/connectors/c/config", json={"topic": ""}).status_code == 400
 
 
+def test_of_two_changes_at_once_none_is_lost(
+    client: httpx.Client, worker: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create(client)
+    require_valid, other = ConnectorCheck.require_valid, json.dumps({"file": "other"})
+    changed: list[Any] = []
+
+    def slow(self: ConnectorCheck, config: Any) -> None:
+        require_valid(self, config)
+        if not changed:  # meanwhile somebody else
+            changed.append(1)
+            changed.append(worker.herder.patch_config("c", other))
+
+    monkeypatch.setattr(ConnectorCheck, "require_valid", slow)
+    answer = client.patch("/connectors/c/config", json={"errors.retry.timeout": "7"})
+    assert answer.status_code == 200
+    found = client.get("/connectors/c/config").json()
+    assert (found["file"], found["errors.retry.timeout"]) == ("other", "7")
+    assert answer.json()["config"] == found
+
+
 def test_expanded_lists(client: httpx.Client) -> None:
     create(client)
     both = client.get("/connectors?expand=status&expand=info&expand=else").json()
@@ -317,7 +361,7 @@ def test_topic_tracking_can_be_switched_off(serving: Serving) -> None:
 
 def test_requests_do_not_wait_for_connector_code(worker: Parts, serving: Serving) -> None:
     worker.runner.hanging = threading.Event()
-    with serving(Services(herder=worker.herder, call=Caller(0.2))) as client:
+    with serving(Services(herder=worker.herder, call=Caller(3))) as client:
         late = create(client)
         assert late.status_code == 500
         assert late.json()["message"].startswith("Request timed out.")

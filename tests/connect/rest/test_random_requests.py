@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 import schemathesis
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 from schemathesis import GenerationMode
 from schemathesis.checks import load_all_checks
 from schemathesis.specs.openapi.checks import (
@@ -17,6 +18,9 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from penstock.connect.rest.app import Services, build_app
+from penstock.connect.worker.connector_check import ConnectorCheck
+from penstock.connect.worker.connector_types import InstalledConnectors
+from penstock.connect.worker.herder import Herder
 from tests.connect.rest.serving import Serving
 from tests.connect.worker.in_process import SINK, SOURCE, Parts, parts
 
@@ -84,3 +88,27 @@ def _send(operation: Any, url: str, mode: Any, *, known: bool) -> None:
         case.call_and_validate(base_url=url, checks=[*CHECKS, only_foreseen_failures])
 
     check()
+
+
+# Parts of class names; a worker looks for them among the Python modules it can load.
+_PART = st.sampled_from(["", "json", "os", "path", "__main__", "venv", "X", "$Value", " ", "\0", "ü", "1"])
+_CLASS = st.builds(
+    lambda parts, end: ".".join(parts) + end, st.lists(_PART, max_size=4), st.sampled_from(["", ":", ":X"])
+)
+
+
+def test_random_class_names(busy_worker: Parts, serving: Serving) -> None:
+    check = ConnectorCheck(busy_worker.herder.check.worker, InstalledConnectors())
+    herder = Herder(busy_worker.configs, busy_worker.statuses, busy_worker.supervisor, check, kafka_cluster_id="k")
+    base = {"connector.class": "FileStreamSource", "name": "n", "topic": "t", "file": "f", "transforms": "t"}
+    with serving(Services(herder=herder)) as client:
+
+        @settings(_FEW, max_examples=100)
+        @given(name=_CLASS)
+        @example(name="venv.__main__.x")
+        def validate(name: str) -> None:
+            for key in ("connector.class", "value.converter", "transforms.t.type"):
+                answer = client.put("/connector-plugins/FileStreamSource/config/validate", json={**base, key: name})
+                assert answer.status_code in {200, 400}, answer.text
+
+        validate()

@@ -46,7 +46,6 @@ def consumed(broker: LocalBroker, topic: str, count: int) -> list[Any]:
 
 @pytest.mark.broker
 @pytest.mark.spark
-@pytest.mark.timeout(240)
 def test_the_documented_configuration_brings_a_topic_to_the_index(
     broker: LocalBroker, server: OpenSearchServer, tmp_path: Path
 ) -> None:

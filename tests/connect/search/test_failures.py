@@ -269,7 +269,6 @@ def test_an_answer_that_does_not_come_in_time_is_asked_for_again(
     assert writer.reports.offsets == []
 
 
-@pytest.mark.timeout(180)
 def test_a_server_that_is_killed_under_load_loses_nothing(
     server: OpenSearchServer, sink: SinkFactory, topic: str
 ) -> None:

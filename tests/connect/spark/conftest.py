@@ -47,7 +47,7 @@ class States:
             self.topics.setdefault(name, set()).update(topics)
             self._heard.notify_all()
 
-    def wait_for_task(self, name: str, state: str, task: int = 0, seconds: float = 60) -> str | None:
+    def wait_for_task(self, name: str, state: str, task: int = 0, seconds: float = 240) -> str | None:
         """The trace of a task that is in a state, when it is."""
         with self._heard:
             arrived = self._heard.wait_for(lambda: self.tasks.get((name, task), ("", ""))[0] == state, seconds)
@@ -55,7 +55,7 @@ class States:
             return self.tasks[name, task][1]
 
 
-def wait_until(is_so: Callable[[], Any], seconds: float = 60) -> None:
+def wait_until(is_so: Callable[[], Any], seconds: float = 240) -> None:
     """Wait until something is so, by looking."""
     tick = threading.Event()
     for _ in range(int(seconds * 20)):

@@ -15,7 +15,6 @@ from tests.chaos.connect import Round, play
 @pytest.mark.broker
 @pytest.mark.spark
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_every_line_arrives_once_though_the_worker_is_killed(broker: LocalBroker) -> None:
     # Not in tmp_path: names of sockets are short.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:

@@ -3,14 +3,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 
 from penstock.connect.api import OffsetReader, SourceRange, SourceTask
 from penstock.connect.data import SourceRecord
 from penstock.connect.errors import ConnectError
+from penstock.connect.spark import source_host
 from penstock.connect.spark.job import ConnectJob
 from penstock.connect.spark.sink_planner import SinkPlanner, share
+from penstock.connect.spark.source_host import SourceHost
 from penstock.connect.spark.source_offsets import OffsetsFile, SharedOffsets
 from penstock.connect.spark.source_planner import SourcePlanner
 from penstock.connect.validation import ConnectorKind
@@ -295,3 +298,26 @@ def test_records_that_are_gone_while_a_task_has_them_in_hand_are_not_asked_for_a
     planner.done(planner.next(), [{"task": 0, "committed": [["t", 0, 4]], "topics": []}])
     kafka.starts["t", 0], kafka.ends["t", 0] = 7, 12
     assert planner.next()[0]["ranges"] == [["t", 0, 7, 10, 12]]
+
+
+class TwoFields(Numbers):
+    def plan(self, offsets: OffsetReader) -> Sequence[SourceRange]:
+        partition = {"database": "ü", "server": "s"}
+        return [SourceRange(partition, offsets.offset(partition), {"n": self.limit})]
+
+
+def test_a_partition_is_written_as_it_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key of the offset topic is made of its fields in their order; Java's connectors have theirs."""
+    kept = {"partition": {"server": "s", "database": "ü"}, "offset": {"n": 3}}
+    planner = SourcePlanner([TwoFields({})], SharedOffsets(lambda: [kept], None))
+    (plan,) = planner.next()
+    host = object.__new__(SourceHost)
+    host._job = ConnectJob("run", "c", ConnectorKind.SOURCE, {}, ({},), {}, offsets_topic="offsets", commits_topic="t")
+    monkeypatch.setattr(SourceHost, "_send", lambda self, producer, plan: None)
+    monkeypatch.setattr(source_host, "_settle", lambda producer: None)
+    producer = MagicMock()
+    host._committer = MagicMock()
+    host._transact(producer, plan)
+    topic, value, key = producer.produce.call_args.args
+    assert (topic, value) == ("offsets", b'{"n":0}')
+    assert key == '["c",{"server":"s","database":"ü"}]'.encode()

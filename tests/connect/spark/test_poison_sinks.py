@@ -117,7 +117,6 @@ def committed(runner: ConnectorRunner, settings: dict[str, str]) -> list[int]:
     return [entry["offset"]["kafka_offset"] for entry in runner.offsets(settings["name"], settings)]
 
 
-@pytest.mark.timeout(200)
 def test_without_tolerance_the_task_fails_says_why_and_goes_on_once_it_is_mended(
     runner: ConnectorRunner, states: States, topic: Topics, tmp_path: Path, broker: LocalBroker
 ) -> None:
@@ -151,7 +150,6 @@ def test_without_tolerance_the_task_fails_says_why_and_goes_on_once_it_is_mended
         runner.stop(name)
 
 
-@pytest.mark.timeout(200)
 def test_with_tolerance_records_are_skipped_counted_and_kept(
     runner: ConnectorRunner, states: States, topic: Topics, tmp_path: Path, broker: LocalBroker
 ) -> None:

@@ -127,7 +127,6 @@ def values(broker: LocalBroker, topic: str) -> list[Any]:
     return [message.timestamp()[1] and int.from_bytes(message.key(), "big") for message in consume(broker, topic)]
 
 
-@pytest.mark.timeout(200)
 def test_without_tolerance_the_task_fails_says_why_and_goes_on_once_it_is_mended(
     runner: ConnectorRunner, states: States, topic: Topics, tmp_path: Path, broker: LocalBroker
 ) -> None:
@@ -153,7 +152,6 @@ def test_without_tolerance_the_task_fails_says_why_and_goes_on_once_it_is_mended
         assert values(broker, one["topic"]) == list(range(COUNT))
 
 
-@pytest.mark.timeout(200)
 @pytest.mark.parametrize("guarantee", ["enabled", "disabled"])
 def test_with_tolerance_records_are_skipped_counted_and_kept(
     guarantee: str, make_runner: RunnerFactory, states: States, topic: Topics, tmp_path: Path, broker: LocalBroker

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import uuid
 from collections.abc import Iterator, Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from penstock.connect.api import OffsetReader, SinkConnector, SinkTask, SourceConnector, SourceRange, SourceTask
+from penstock.connect.config.secrets import NO_SECRETS, Secrets
 from penstock.connect.data import SinkRecord, SourceRecord
 from penstock.connect.errors import ConnectError, RetriableError
 from penstock.connect.spark.job import ConnectJob
@@ -29,6 +31,8 @@ class PidTask(SinkTask):
     def start(self) -> None:
         if self.config.get("mode") == "die":
             os._exit(3)
+        if self.config.get("mode") == "log":
+            logging.getLogger("org.example").warning(self.config["text"])
         raise ConnectError(f"pid {os.getpid()}")
 
     def put(self, records: list[SinkRecord]) -> None: ...
@@ -62,11 +66,11 @@ def run() -> Iterator[str]:
     assert not run_folder(KIND, name).exists()
 
 
-def job(run: str, connector: type, **config: str) -> str:
+def job(run: str, connector: type, secrets: Secrets = NO_SECRETS, **config: str) -> str:
     kind = ConnectorKind.SINK if issubclass(connector, SinkConnector) else ConnectorKind.SOURCE
     settings = {"connector.class": f"{__name__}:{connector.__name__}", **CONVERTERS, **config}
     kafka = {role: {"bootstrap.servers": "localhost:1"} for role in ("consumer", "producer", "admin")}
-    return ConnectJob(run, "c", kind, settings, (settings,), kafka).encode()
+    return ConnectJob(run, "c", kind, settings, (settings,), kafka, secrets=secrets).encode()
 
 
 def test_a_task_keeps_its_process(run: str) -> None:
@@ -77,6 +81,19 @@ def test_a_task_keeps_its_process(run: str) -> None:
     assert messages[0] != f"pid {os.getpid()}"
     assert reports[0]["error"]["transient"] is False
     assert "PidTask" in reports[0]["error"]["trace"] or "start" in reports[0]["error"]["trace"]
+
+
+def test_what_a_task_logs_has_no_secrets(run: str, tmp_path: Path) -> None:
+    # Not opened before the task's process has closed what it inherits.
+    handler = logging.FileHandler(tmp_path / "log", delay=True)
+    logging.getLogger().addHandler(handler)
+    try:
+        encoded = job(run, PidSink, Secrets(["hunter2secret"]), mode="log", text="no answer from u:hunter2secret@h")
+        run_in_task(run, encoded, {"task": 0, "batch": 0, "ranges": []})
+    finally:
+        logging.getLogger().removeHandler(handler)
+        handler.close()
+    assert "no answer from u:[hidden]@h\n" in (tmp_path / "log").read_text()
 
 
 def test_a_process_that_dies_is_an_error_and_a_new_one_follows(run: str) -> None:

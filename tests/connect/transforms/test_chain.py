@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 import pytest
 
 from penstock.connect.data import ConnectRecord, SinkRecord
 from penstock.connect.errors import ConfigError
 from penstock.connect.transforms import TRANSFORMS, TransformationChain, TransformationStage, configured_chain
+from penstock.connect.transforms.predicates import Predicate
 from penstock.connect.transforms.transformation import Apply, Transformation
 
 SETTINGS = {
@@ -129,3 +131,17 @@ def test_every_built_in_transform_can_be_found() -> None:
 def test_transforms_of_users_are_python_classes() -> None:
     chain = configured_chain({"transforms": "f", "transforms.f.type": "penstock.connect.transforms.filter:Filter"})
     assert type(chain.stages[0].transformation).__name__ == "Filter"
+
+
+class ByValue(Predicate):
+    """As users write them: true or false is whatever Python takes for it."""
+
+    def test(self, record: ConnectRecord) -> Any:
+        return record.value
+
+
+@pytest.mark.parametrize(("value", "is_true"), [(0, False), (1, True), ("", False), ("x", True), (None, False)])
+def test_a_predicate_may_answer_with_anything(value: object, is_true: bool) -> None:
+    record = SinkRecord("t", value=value)
+    stages = [TransformationStage("f", TRANSFORMS.find("Filter")({}), ByValue({}), negate) for negate in (False, True)]
+    assert [stage.apply(record) is None for stage in stages] == [is_true, not is_true]

@@ -183,3 +183,25 @@ def test_values_of_config_providers_are_shown_as_references() -> None:
     assert _errors(infos) == {
         "tasks.max": ["Invalid value [hidden] for configuration tasks.max: Not a number of type INT"]
     }
+
+
+def test_the_order_of_settings() -> None:
+    config = {
+        "name": "c",
+        "connector.class": "x",
+        "topics": "t",
+        "value.converter": "JsonConverter",
+        "header.converter": "JsonConverter",
+        "key.converter": "JsonConverter",
+    }
+    overrides = [ConfigValue(f"{one}.override.client.id", "x") for one in ("admin", "producer", "consumer")]
+    infos = validate_connector(ConnectorKind.SINK, config, further=[*overrides, ConfigValue("topics", "t")])
+    names = [one["value"]["name"] for one in infos["configs"]]
+    later = [name for name in names if ".override." in name or name.endswith("converter.schemas.enable")]
+    assert later == [
+        "producer.override.client.id", "consumer.override.client.id", "admin.override.client.id",
+        "header.converter.schemas.enable", "key.converter.schemas.enable", "value.converter.schemas.enable",
+    ]  # fmt: skip
+    assert names.index("producer.override.client.id") > max(
+        map(names.index, ("topics", "errors.tolerance", "tasks.max"))
+    )

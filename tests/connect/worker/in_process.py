@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.connect.config import ConfigDef, ConfigKey, ConfigType, ConfigValue
+from penstock.connect.config.secrets import NO_SECRETS, Secrets
 from penstock.connect.config.validators import NonEmpty
 from penstock.connect.errors import ConnectError, NotFoundError
 from penstock.connect.plugins import Plugin
@@ -79,7 +80,15 @@ class InProcessRunner:
     hanging: threading.Event | None = None
     refusing: str | None = None
 
-    def start(self, name: str, config: Mapping[str, str], *, listener: StatusListener, paused: bool = False) -> None:
+    def start(
+        self,
+        name: str,
+        config: Mapping[str, str],
+        *,
+        listener: StatusListener,
+        paused: bool = False,
+        secrets: Secrets = NO_SECRETS,
+    ) -> None:
         self.calls.append(("start", name))
         if self.hanging is not None:
             self.hanging.wait(30)

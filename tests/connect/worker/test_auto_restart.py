@@ -94,3 +94,19 @@ def test_each_restart_waits_twice_as_long() -> None:
     assert waits == [100, 200, 400, 600]
     automatic.forget("c")
     assert not restarted
+
+
+@pytest.mark.parametrize("given", ["3", None], ids=["known", "not known"])
+def test_a_number_from_a_config_provider(given: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    if given is not None:
+        monkeypatch.setenv("RESTARTS_OF_TEST", given)
+    worker = parts({"config.providers": "env", "config.providers.env.class": "EnvVarConfigProvider"})
+    config = {**LATER, "errors.restart.max.attempts": "${env:RESTARTS_OF_TEST}"}
+    worker.configs.put_connector("c", config)
+    worker.supervisor.reconcile("c").result(30)
+    worker.runner.fail("c", "it broke")
+    assert worker.statuses.tasks("c")[0].state is State.FAILED
+    told = "\nIt is restarted after 600 seconds: attempt 1 of 3." if given else ""
+    assert trace(worker) == f"it broke{told}"
+    worker.herder.delete("c")
+    worker.settle()

@@ -11,7 +11,7 @@ import pytest
 from penstock.broker import LocalBroker
 from tests.connect.running_worker import RunningWorker, eventually
 
-pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(500)]
+pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.slow]
 
 LINES = 500
 

@@ -13,7 +13,7 @@ from typing_extensions import Self
 from penstock.broker import LocalBroker
 from tests.connect.running_worker import RunningWorker, eventually
 
-pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(280)]
+pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.slow]
 
 
 def jvm_of(worker: RunningWorker) -> int | None:

@@ -40,5 +40,5 @@ def test_a_thousand_connectors_leave_nothing_behind(tmp_path: Path) -> None:
             assert worker.http.delete(f"/connectors/c{i}").status_code == 204
         assert worker.http.get("/connectors").json() == ["first"]
         eventually(lambda: held(worker)[0] <= threads + 5 and held(worker)[1] <= files + 5)
-        assert worker.state("first") == "RUNNING"
+        assert worker.state("first") == "RUNNING", worker.http.get("/connectors/first/status").text
         assert "Traceback" not in worker.log.read_text()

@@ -10,7 +10,7 @@ import pytest
 from penstock.broker import LocalBroker
 from tests.connect.running_worker import RunningWorker, eventually
 
-pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(280)]
+pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.slow]
 
 LINES = 2000
 

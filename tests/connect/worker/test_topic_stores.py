@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import Any, cast
 
 import pytest
 
+from penstock.connect.offset_key import offset_key
 from penstock.connect.worker.compacted_log import CompactedLog
 from penstock.connect.worker.config_store import TargetState
 from penstock.connect.worker.status_store import State, Status
@@ -210,3 +212,73 @@ def test_offsets_keep_the_keys_they_have() -> None:
         ('["d",{"table":"t"}]', None),
     ]
     assert offsets.load("d") == []
+
+
+UMLAUT = {"filename": "/tmp/ü.txt"}
+PLAIN, ESCAPED = '["c",{"filename":"/tmp/ü.txt"}]'.encode(), b'["c",{"filename":"/tmp/\\u00fc.txt"}]'
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["in time", "out of time"])
+def test_of_two_keys_for_one_partition_the_later_record_counts(order: tuple[int, int]) -> None:
+    offsets = TopicOffsetStore()
+    log = ListLog(offsets)
+    # They may be in different partitions of the topic, which are read in any order.
+    records = [(ESCAPED, b'{"position":9000}', 5, 1000), (PLAIN, b'{"position":10}', 3, 2000)]
+    for one in order:
+        offsets.read(*records[one])
+    assert offsets.load("c") == [{"partition": UMLAUT, "offset": {"position": 10}}]
+    offsets.save("c", [{"partition": UMLAUT, "offset": {"position": 11}}])
+    assert log.records == [(ESCAPED.decode(), None), (PLAIN.decode(), {"position": 11})]
+
+
+def test_a_reset_counts_for_all_keys_of_a_partition() -> None:
+    offsets = TopicOffsetStore()
+    log = ListLog(offsets)
+    offsets.read(PLAIN, None, 1, 2000)
+    offsets.read(ESCAPED, b'{"position":9000}', 1, 1000)
+    assert offsets.load("c") == []
+    offsets.read(ESCAPED, b'{"position":9000}', 2, 3000)
+    offsets.save("c", [{"partition": UMLAUT, "offset": None}])
+    assert log.records == [(ESCAPED.decode(), None)]
+    assert offsets.load("c") == []
+
+
+def test_partitions_are_spelled_as_in_the_topic() -> None:
+    """As Java's connectors order them: tasks write the key again, and compaction compares bytes."""
+    offsets = TopicOffsetStore()
+    ListLog(offsets)
+    key = b'["c",{"server":"s","database":"d"}]'
+    offsets.read(key, b'{"n":1}', 0, 1)
+    (entry,) = offsets.load("c")
+    assert offset_key("c", entry["partition"]) == key
+
+
+@pytest.mark.parametrize("content", [[], "x", 1, {"properties": []}, {"properties": None}, {}])
+@pytest.mark.parametrize("key", ["target-state-x", "connector-x", "task-x-0", "task-x-", "commit-x", "penstock-leader"])
+def test_records_of_other_shapes_do_not_end_the_reading(configs: TopicConfigStore, key: str, content: object) -> None:
+    log = object.__new__(CompactedLog)
+    log.topic, log._on_record, log._reached, log._news = "t", configs.read, {0: 0}, threading.Condition()
+    configs.read(b"connector-x", b'{"properties": {"name": "x"}}', 0)
+    log._take(Record(key.encode(), json.dumps(content).encode()))
+    assert log._reached == {0: 2}
+    entry = configs.get("x")
+    assert entry is not None
+    assert entry.config == {"name": "x"}
+
+
+class Record:
+    """A message of a topic."""
+
+    def __init__(self, key: bytes, value: bytes) -> None:
+        self.key, self.value = lambda: key, lambda: value
+
+    def error(self) -> None: ...
+
+    def offset(self) -> int:
+        return 1
+
+    def partition(self) -> int:
+        return 0
+
+    def timestamp(self) -> tuple[int, int]:
+        return 1, 0

@@ -81,6 +81,40 @@ def test_settings_nobody_reads_are_warned_of(caplog: pytest.LogCaptureFixture) -
     ]
 
 
+@pytest.mark.parametrize(
+    ("typo", "meant"),
+    [
+        ("task.shutdown.gracefull.timeout.ms", "task.shutdown.graceful.timeout.ms"),
+        ("config.storage.replication.facter", "config.storage.replication.factor"),
+        ("offset.storage.partition", "offset.storage.partitions"),
+        ("status.storage.topik", "status.storage.topic"),
+        ("listeners.https.ssl.keystor.location", "listeners.https.ssl.keystore.location"),
+        ("metric.reporter", "metric.reporters"),
+        ("client.ids", "client.id"),
+        ("inter.worker.key.siz", "inter.worker.key.size"),
+    ],
+)
+def test_slips_of_the_pen_are_warned_of(typo: str, meant: str, caplog: pytest.LogCaptureFixture) -> None:
+    known = {meant: "3"} if "storage" in meant else {}
+    group = {"group.id": "g", **{f"{kind}.storage.topic": kind for kind in ("config", "offset", "status")}}
+    fine = {"offset.storage.min.insync.replicas": "2", "sasl.mechanism": "PLAIN", "spark.master": "local"}
+    WorkerConfig.parse({**WORKER, **group, **known, **fine, typo: "1"}, Mode.DISTRIBUTED)
+    warned = [
+        record.getMessage() for record in caplog.records if "offset.storage.file.filename" not in record.getMessage()
+    ]
+    assert warned == [f"distributed worker: The setting {typo} is not known and has no effect; did you mean {meant}?"]
+
+
+def test_slips_of_the_pen_in_options_of_converters(caplog: pytest.LogCaptureFixture) -> None:
+    json_ = {"value.converter": "JsonConverter", "value.converter.plugin.version": "1"}
+    WorkerConfig.parse({**WORKER, **json_, "value.converter.schema.enable": "false"}, Mode.STANDALONE)
+    (warned,) = [record.getMessage() for record in caplog.records]
+    assert warned == (
+        "standalone worker, value.converter: The setting schema.enable is not known and has no effect; "
+        "did you mean schemas.enable?"
+    )
+
+
 def test_secrets_stay_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PENSTOCK_TEST_SECRET", "s3cret-word")
     providers = {"config.providers": "env", "config.providers.env.class": "EnvVarConfigProvider"}

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from penstock.connect.errors import RetriableError
+
 log = logging.getLogger("penstock.connect.file")
 
 # A batch: large enough to keep a producer busy for a second, small enough for memory and a transaction.
@@ -100,26 +102,45 @@ class LineFile:
     def read(self, start: LinePosition, end: LinePosition) -> Iterator[list[str]]:
         """The lines of a range, some at a time.
 
+        A file that was truncated or replaced after the range was planned has not got them any more, and never will: what is
+        lost is told, and the next plan begins with the file that is there now.
+
         Raises:
-            FileNotFoundError: The file is gone.
-            EOFError: It is shorter than it was.
+            RetriableError: There is no file at the moment, or it is being truncated.
         """
-        path = self._path if end.inode is None else self._find(end.inode) or self._path
-        with path.open("rb") as file:
+        file = self._open_planned(end)
+        if file is None:
+            lost = end.position - start.position
+            log.warning("%s: bytes %d to %d were truncated or removed before they were read: %d bytes are lost",
+                        self._path, start.position, end.position, lost)  # fmt: skip
+            return
+        with file:
             file.seek(start.position)
             left, begun = end.position - start.position, b""
             while left:
                 data = file.read(min(left, _CHUNK_BYTES))
                 if not data:
-                    raise EOFError(
-                        f"{path} ends at byte {end.position - left}, but was longer when the batch was planned"
-                    )
+                    # What was given of it is rolled back; at the next attempt it is known from the start.
+                    raise RetriableError(f"{self._path} was truncated while it was read")
                 left -= len(data)
                 text = begun + data
                 cut = len(text) if not left else max(text.rfind(b"\n"), text.rfind(b"\r", 0, len(text) - 1)) + 1
                 begun = text[cut:]
                 if cut:
                     yield _lines(text[:cut])
+
+    def _open_planned(self, end: LinePosition) -> BinaryIO | None:
+        """The file a range was planned in, whatever it is called, or a copy of it; None if neither has the range."""
+        rotated = None if end.inode is None else self._find(end.inode)
+        try:
+            for path in dict.fromkeys((rotated or self._path, self._path)):
+                file = path.open("rb")
+                if _holds(file, end):
+                    return file
+                file.close()
+        except FileNotFoundError:
+            raise RetriableError(f"Couldn't find file {self._path}, waiting for it to be created") from None
+        return None
 
     def _find(self, inode: int | None) -> Path | None:
         """The file of that inode, under its own name or another one in the same folder."""

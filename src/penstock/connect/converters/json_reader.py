@@ -255,10 +255,16 @@ def _out_of_range(value: int, wanted: Type, where: str) -> DataError:
     return DataError(f"{value} does not fit {wanted}, which holds {low} to {high} (field {where})")
 
 
+# A few letters, 1e2000000, are a number whose digits take minutes to write: it is refused before they are.
+_INT_DIGITS, _DECIMAL_DIGITS = 20, 4000
+
+
 def _whole(wanted: Type) -> Step:
     check = _IntRange(wanted)
 
     def convert(value: Any) -> int:
+        if isinstance(value, decimal.Decimal) and value.adjusted() > _INT_DIGITS:
+            raise DataError(f"{value} does not fit {wanted}")
         whole = int(value)
         if whole != value:
             raise DataError(f"{value} is not a whole number, as {wanted} asks for")
@@ -318,6 +324,8 @@ def _inexact(value: float) -> Any:
 def _scaled(value: decimal.Decimal, scale: int) -> decimal.Decimal:
     """A decimal with zeros added up to the scale; digits are never cut off."""
     missing = scale - decimal_scale(value)
+    if value.adjusted() + max(scale, 0) > _DECIMAL_DIGITS:
+        raise DataError(f"Decimal {shown(value)} with scale {scale} has more than {_DECIMAL_DIGITS} digits")
     if missing == 0:
         return value
     if missing < 0:

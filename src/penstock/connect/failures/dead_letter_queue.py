@@ -6,6 +6,7 @@ import json
 import traceback
 from collections.abc import Callable
 
+from penstock.connect.config.secrets import NO_SECRETS, Secrets
 from penstock.connect.data import SourceRecord
 from penstock.connect.errors import java_class_name
 from penstock.connect.failures.letter_text import header_text, json_text
@@ -29,13 +30,23 @@ class DeadLetterQueue:
         task: Number of the task.
         settings: The topic, and whether headers say what happened.
         send: Sends one record; the worker flushes before it commits offsets.
+        secrets: What must not be in headers: who reads the topic is not always who may see the settings.
     """
 
-    def __init__(self, connector: str, task: int, settings: ErrorSettings, send: Callable[[DeadLetter], None]) -> None:
+    def __init__(
+        self,
+        connector: str,
+        task: int,
+        settings: ErrorSettings,
+        send: Callable[[DeadLetter], None],
+        *,
+        secrets: Secrets = NO_SECRETS,
+    ) -> None:
         self._connector = connector
         self._task = task
         self._settings = settings
         self._send = send
+        self._secrets = secrets
         self.sent = 0
 
     def report(self, failure: Failure) -> None:
@@ -82,8 +93,10 @@ class DeadLetterQueue:
             "stage": failure.stage.value,
             "class.name": failure.executing_class,
             "exception.class.name": java_class_name(error),
-            "exception.message": error.message if isinstance(error, PenstockError) else str(error),
-            "exception.stacktrace": "".join(traceback.format_exception(type(error), error, error.__traceback__)),
+            "exception.message": self._secrets.redact(
+                error.message if isinstance(error, PenstockError) else str(error)
+            ),
+            "exception.stacktrace": self._secrets.redact("".join(traceback.format_exception(error))),
         }
         return [(PREFIX + name, text.encode()) for name, text in context.items()]
 

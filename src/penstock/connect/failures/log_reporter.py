@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import traceback
 
+from penstock.connect.config.secrets import NO_SECRETS, Secrets
 from penstock.connect.failures.report import ConsumedRecord, Failure
 from penstock.connect.failures.settings import ErrorSettings
 
@@ -16,16 +18,20 @@ class LogReporter:
     Args:
         task: Connector and task: `sink-0`.
         settings: Whether to log, and whether to say which record failed.
+        secrets: What must not be in the log.
     """
 
-    def __init__(self, task: str, settings: ErrorSettings) -> None:
+    def __init__(self, task: str, settings: ErrorSettings, *, secrets: Secrets = NO_SECRETS) -> None:
         self._task = task
         self._settings = settings
+        self._secrets = secrets
 
     def report(self, failure: Failure) -> None:
         """Notes one failure."""
         if self._settings.log:
-            log.error(self.message(failure), exc_info=failure.error)
+            # As text: tasks log to handlers that know nothing of secrets.
+            trace = self._secrets.redact("".join(traceback.format_exception(failure.error)))
+            log.error("%s\n%s", self._secrets.redact(self.message(failure)), trace.rstrip())
 
     def message(self, failure: Failure) -> str:
         """The line for a failure, as Kafka Connect writes it."""

@@ -66,7 +66,7 @@ def _checked(function: Callable[..., T], arguments: tuple[Any, ...], options: di
         return function(*arguments, **options)
     except (PenstockError, TimeoutError):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # what connector code raises must not end the server
         log.exception("A request failed")
         raise ConnectError(f"{type(error).__name__}: {error}") from error
 

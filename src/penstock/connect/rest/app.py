@@ -24,12 +24,15 @@ from penstock.connect.rest.response_headers import HeaderRule, ResponseHeaders
 from penstock.connect.rest.running import running_router
 from penstock.connect.worker.herder import Herder
 from penstock.connect.worker.loggers import Loggers
+from penstock.errors import PenstockError
 
 # The API that is spoken here: clients switch features on by it.
 KAFKA_VERSION = "4.3.1"
 
 _HEALTHY = (200, "healthy", "Worker has completed startup and is ready to handle requests.")
 _STARTING = (503, "starting", "Worker is still starting up.")
+_UNHEALTHY = "Worker was unable to handle this request and may be unable to handle other requests."
+_HEALTH_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +72,8 @@ class Services:
     readiness: Readiness = field(default_factory=Readiness)
     set_cluster_level: SetClusterLevel | None = None
     call: Caller = field(default_factory=Caller)
+    probe: Callable[[], None] = lambda: None
+    call_probe: Caller = field(default_factory=lambda: Caller(_HEALTH_SECONDS))
 
 
 def build_app(
@@ -123,10 +128,19 @@ def _root_router(services: Services) -> APIRouter:
         }
         return json_answer(info)
 
-    @router.get("/health", responses={**answers(ok=models.Health), 503: {"model": models.Health}})
+    @router.get(
+        "/health",
+        responses={**answers(ok=models.Health), 500: {"model": models.Health}, 503: {"model": models.Health}},
+    )
     async def get_health() -> Response:
-        """Whether the worker can work."""
+        """Whether the worker can work: in a group, whether one leads and the topics can be read."""
         code, status, message = _HEALTHY if services.readiness.ready else _STARTING
+        if services.readiness.ready:
+            try:
+                await services.call_probe(services.probe)
+            except PenstockError as error:
+                reason = services.herder.secrets.redact(str(error))
+                code, status, message = 500, "unhealthy", f"{_UNHEALTHY} {reason}"
         return json_answer({"status": status, "message": message}, code)
 
     return router

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import Sequence
 from dataclasses import replace
 
 from fastapi import FastAPI
 
-from penstock.connect.errors import ConfigError
 from penstock.connect.rest.app import RestOptions, Services, build_app
 from penstock.connect.rest.basic_auth import configured_credentials
 from penstock.connect.rest.forwarding import Forwarding
 from penstock.connect.rest.response_headers import parse_header_rules
 from penstock.connect.rest.server import BoundListener
+from penstock.connect.rest.tls import forwarding_context
 from penstock.connect.worker.backend import Backend
 from penstock.connect.worker.listener import Listener, local_host_name
 from penstock.connect.worker.worker_config import WorkerConfig
 
-_TRUSTSTORE = "listeners.https.ssl.truststore.location"
 _EVERYWHERE = ("", "0.0.0.0", "::")  # noqa: S104 - compared with
 
 
@@ -35,20 +33,6 @@ def rest_options(config: WorkerConfig) -> RestOptions:
         allow_methods=_parts(values["access.control.allow.methods"]),
         headers=parse_header_rules(values["response.http.headers.config"]),
     )
-
-
-def _trusted(config: WorkerConfig) -> ssl.SSLContext | bool:
-    """Whom this worker trusts when it hands requests over; True is the authorities everybody trusts."""
-    location = config.settings.get(_TRUSTSTORE)
-    if location is None:
-        return True
-    try:
-        return ssl.create_default_context(cafile=location)
-    except OSError as error:
-        reason = "it has no certificate" if isinstance(error, ssl.SSLError) else error.strerror
-        raise ConfigError(
-            f"{_TRUSTSTORE}={location} cannot be used: {reason}", key=_TRUSTSTORE, hint="Name a PEM file."
-        ) from None
 
 
 def _parts(text: str) -> tuple[str, ...]:
@@ -90,7 +74,7 @@ class BoundListeners:
         self, services: Services, options: RestOptions, backend: Backend
     ) -> Sequence[tuple[BoundListener, FastAPI]]:
         """An application for each listener: the whole API, or only a part of it."""
-        verify = _trusted(self._config)
+        verify = forwarding_context(self._config.settings)
 
         def forward(app: FastAPI) -> None:
             app.add_middleware(Forwarding, leader=backend.leader_url, catch_up=backend.catch_up, verify=verify)

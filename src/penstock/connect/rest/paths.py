@@ -9,6 +9,7 @@ from fastapi import Depends, Path, Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from penstock.connect.errors import NotFoundError
+from penstock.connect.name_in_path import name_in_path
 
 _INT_MAX = 2**31 - 1
 
@@ -55,4 +56,4 @@ TaskNumber = Annotated[int, Depends(_task)]
 
 def location(request: Request, name: str) -> dict[str, str]:
     """The header that says where a new connector is."""
-    return {"Location": f"{request.base_url}connectors/{quote(name, safe='')}"}
+    return {"Location": f"{request.base_url}connectors/{name_in_path(name)}"}

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import ssl
 import threading
 from collections.abc import Mapping, Sequence
 
 import uvicorn
 from starlette.types import ASGIApp
 
-from penstock.connect.errors import ConfigError, ConnectError
+from penstock.connect.errors import ConnectError
+from penstock.connect.rest.tls import server_context
 from penstock.connect.worker.listener import Listener
 
-_KEYSTORE = "listeners.https.ssl.keystore.location"
 _STOP_SECONDS = 5
 
 
@@ -109,25 +108,5 @@ def _config(listener: Listener, app: ASGIApp, settings: Mapping[str, str]) -> uv
     if listener.scheme == "https":
         # Loaded here, so that a bad file is told before the server runs.
         config.load()
-        config.ssl = _ssl_context(settings)
+        config.ssl = server_context(settings)
     return config
-
-
-def _ssl_context(settings: Mapping[str, str]) -> ssl.SSLContext:
-    location = settings.get(_KEYSTORE)
-    if location is None:
-        raise ConfigError(
-            f"A listener for https needs {_KEYSTORE}", key=_KEYSTORE, hint="Name a PEM file with certificate and key."
-        )
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    password = settings.get("listeners.https.ssl.key.password")
-    try:
-        context.load_cert_chain(location, password=password)
-    except OSError as error:
-        reason = "it has no certificate and key" if isinstance(error, ssl.SSLError) else error.strerror
-        raise ConfigError(
-            f"{_KEYSTORE}={location} cannot be used: {reason}",
-            key=_KEYSTORE,
-            hint="Name a PEM file with certificate and key; Java key stores can be exported with openssl pkcs12.",
-        ) from None
-    return context

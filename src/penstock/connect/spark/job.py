@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from penstock.connect.config.secrets import NO_SECRETS, Secrets
 from penstock.connect.validation.connector_keys import ConnectorKind
 
 
@@ -26,6 +27,7 @@ class ConnectJob:
         incarnation: Names the offsets a source counts its batches from: new ones when they are changed from outside.
         commits_topic: The topic whose group offsets say which batch of a source task was committed.
         offsets_topic: The worker's topic of source offsets, if they are to be written with the records.
+        secrets: What must not be in logs and dead letters of tasks.
     """
 
     run: str
@@ -38,6 +40,7 @@ class ConnectJob:
     incarnation: str = ""
     commits_topic: str = ""
     offsets_topic: str = ""
+    secrets: Secrets = NO_SECRETS
 
     @property
     def group(self) -> str:

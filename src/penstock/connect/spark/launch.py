@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.connect.api import CONNECTORS, Connector, ConnectorContext, connector_kind
 from penstock.connect.config.config_key import ConfigType, parse_type
+from penstock.connect.config.secrets import NO_SECRETS, Secrets
 from penstock.connect.errors import ConfigError, ConnectError
 from penstock.connect.spark.client_settings import client_roles, with_converters
 from penstock.connect.spark.connector_run import ConnectorRun, Planner, StatusListener
@@ -66,6 +67,7 @@ class Launch:
         context: ConnectorContext,
         listener: StatusListener,
         paused: bool,
+        secrets: Secrets = NO_SECRETS,
     ) -> Started:
         """Make a connector, its tasks, and what runs them; nothing has begun yet but the connector itself.
 
@@ -76,7 +78,7 @@ class Launch:
         connector = found(config)
         connector.start(context)
         try:
-            job = self.job(name, config, tasks=_tasks(connector, config))
+            job = replace(self.job(name, config, tasks=_tasks(connector, config)), secrets=secrets)
             job, planner = self._source(job, store) if job.kind is ConnectorKind.SOURCE else (job, self._sink(job))
         except BaseException:
             connector.stop()

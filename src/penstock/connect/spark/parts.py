@@ -33,10 +33,10 @@ def error_operator(
     """Retries, tolerance and reports of a task."""
     settings = ErrorSettings.parse(job.config)
     name = f"{job.name}-{task}"
-    reporters: list[ErrorReporter] = [LogReporter(name, settings)]
+    reporters: list[ErrorReporter] = [LogReporter(name, settings, secrets=job.secrets)]
     # A source that fails reads the record again when it is restarted: there is no letter for what is not left out.
     if job.kind is ConnectorKind.SINK or settings.tolerate_all:
-        reporters.append(DeadLetterQueue(job.name, task, settings, send_letter))
+        reporters.append(DeadLetterQueue(job.name, task, settings, send_letter, secrets=job.secrets))
     return RetryWithTolerance(settings, reporters, task=name, clock=clock)
 
 

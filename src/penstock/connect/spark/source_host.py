@@ -13,6 +13,7 @@ from penstock.connect.api import SourceRange, SourceTask
 from penstock.connect.data import SourceRecord
 from penstock.connect.errors import ConnectError
 from penstock.connect.failures import EncodedRecord, ErrorMetrics, Failure, Stage, SystemClock
+from penstock.connect.offset_key import offset_key
 from penstock.connect.pipelines import SourcePipeline
 from penstock.connect.spark.job import ConnectJob
 from penstock.connect.spark.letters import Letters
@@ -149,9 +150,8 @@ class SourceHost:
         _settle(producer)
         if self._job.offsets_topic:
             for partition, _, end in plan["ranges"]:
-                producer.produce(
-                    self._job.offsets_topic, _compact(end), _compact([self._job.name, partition]), partition=-1
-                )
+                key = offset_key(self._job.name, partition)
+                producer.produce(self._job.offsets_topic, _compact(end), key, partition=-1)
         mark = TopicPartition(self._job.commits_topic, 0, plan["batch"] + 1, self._job.incarnation)
         producer.send_offsets([mark], self._commits().consumer_group_metadata())
 

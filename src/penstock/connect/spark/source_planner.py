@@ -65,13 +65,18 @@ class SourcePlanner:
         batch = self._batch + 1
         plans = []
         for number, task in enumerate(self._tasks):
-            ranges = [[dict(r.partition), r.start and dict(r.start), dict(r.end)] for r in task.plan(self)]
+            ranges = [[self._spelled(r.partition), r.start and dict(r.start), dict(r.end)] for r in task.plan(self)]
             if ranges:
                 plans.append({"task": number, "batch": batch, "ranges": ranges})
         if plans:
             self._offsets.plan(batch, plans)
             self._again = plans
         return plans
+
+    def _spelled(self, partition: Partition) -> dict[str, Any]:
+        """A part with its fields in the order its offset is kept under: in a topic they make up the key, byte for byte."""
+        entry = self._known.get(partition_key(partition))
+        return dict(partition if entry is None else entry["partition"])
 
     def done(self, plans: Sequence[Plan], reports: Sequence[Report]) -> None:
         """The batch is in Kafka."""

@@ -17,6 +17,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from penstock.connect.config.redacted_log import RedactedLog
+from penstock.connect.config.secrets import NO_SECRETS
 from penstock.connect.failures import SystemClock
 from penstock.connect.spark.job import ConnectJob
 from penstock.connect.spark.reports import Plan, Report, failure_report
@@ -43,6 +45,7 @@ class TaskServer:
         self._garbage = Garbage()
         self._lock = threading.Lock()
         self._stopped = False
+        self.secrets = NO_SECRETS
         self.last = time.monotonic()
 
     @property
@@ -55,7 +58,9 @@ class TaskServer:
         with self._lock:
             try:
                 if self._host is None:
-                    self._host = new_host(ConnectJob.decode(encoded), plan["task"], self._clock)
+                    job = ConnectJob.decode(encoded)
+                    self.secrets = job.secrets
+                    self._host = new_host(job, plan["task"], self._clock)
                 return self._host.run(plan)
             except Exception as error:  # noqa: BLE001 - connector code
                 report = failure_report(plan["task"], error)
@@ -94,6 +99,10 @@ def new_host(job: ConnectJob, task: int, clock: SystemClock) -> SinkHost | Sourc
 def serve(path: Path, parent: int) -> None:
     """Accept requests until the parent is gone, a request says stop, or nobody asks for long."""
     server = TaskServer()
+    # The worker's handlers are in another process; here Python's last resort writes what tasks and connectors log.
+    for handler in (*logging.getLogger().handlers, logging.lastResort):
+        if handler is not None:
+            handler.addFilter(RedactedLog(lambda: server.secrets))
     end_with(parent, _LOOK_SECONDS)
     with listening(path, _LOOK_SECONDS) as listener:
         _accept_all(listener, server, parent)

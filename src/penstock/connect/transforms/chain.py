@@ -44,7 +44,7 @@ class TransformationStage:
         test, unwanted = self.predicate.test, self.negate
 
         def conditional(record: ConnectRecord) -> ConnectRecord | None:
-            return record if test(record) is unwanted else change(record)
+            return record if bool(test(record)) is unwanted else change(record)
 
         return conditional
 

@@ -86,6 +86,13 @@ _COMMON_KEYS = (
         display_name="Connector class",
     ),
     ConfigKey(
+        name="connector.plugin.version",
+        default=None,
+        importance=Importance.MEDIUM,
+        doc="Accepted, without effect: there is one version of each plugin.",
+        group=COMMON,
+    ),
+    ConfigKey(
         name="tasks.max",
         type=ConfigType.INT,
         default=1,

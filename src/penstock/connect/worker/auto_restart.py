@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from penstock.connect.config import ConfigDef
+from penstock.connect.errors import ConfigError
 from penstock.connect.validation.connector_keys import ERROR_KEYS, RESTART_ATTEMPTS, RESTART_DELAY
 
 _LONGEST_DELAY_MS = 600_000
@@ -39,7 +40,10 @@ class AutoRestart:
         Returns:
             What becomes of it, for its status; empty if somebody has to look after it.
         """
-        parsed = _KEYS.parse({key: value for key, value in settings.items() if value is not None})
+        try:
+            parsed = _KEYS.parse({key: value for key, value in settings.items() if value is not None})
+        except ConfigError:
+            return ""  # a reference that could not be looked up: that is why it failed, and it must be told
         allowed, delay_ms = parsed[RESTART_ATTEMPTS], parsed[RESTART_DELAY]
         with self._lock:
             attempts = self._attempts.setdefault(name, _Attempts())

@@ -45,6 +45,14 @@ class Backend(Protocol):
         """Reads everything other workers wrote."""
         ...
 
+    def probe(self) -> None:
+        """Tries what requests need.
+
+        Raises:
+            PenstockError: They would fail.
+        """
+        ...
+
     def set_cluster_level(self, logger: str, level: str) -> None:
         """Changes a logger on all workers."""
         ...
@@ -75,6 +83,9 @@ class StandaloneBackend:
         return None
 
     def catch_up(self) -> None:
+        pass
+
+    def probe(self) -> None:
         pass
 
     def set_cluster_level(self, logger: str, level: str) -> None:

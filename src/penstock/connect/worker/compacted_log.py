@@ -11,15 +11,14 @@ from typing import Any
 from confluent_kafka import OFFSET_BEGINNING, KafkaError, KafkaException, Message, TopicPartition
 
 from penstock.connect.errors import BadRequestError, ConnectError
-from penstock.errors import PenstockError
 from penstock.kafka.admin import Admin
 from penstock.kafka.clients import open_consumer, open_producer, translate
 from penstock.kafka.error_codes import PARTITION_EOF, TOO_LARGE
 
 log = logging.getLogger("penstock.connect.worker")
 
-OnRecord = Callable[[bytes, "bytes | None", int], None]
-"""What is done with a record: key, value (None is a tombstone), offset."""
+OnRecord = Callable[[bytes, "bytes | None", int, int], None]
+"""What is done with a record: key, value (None is a tombstone), offset, timestamp."""
 
 # A configuration is one record, and a connector with a long list of tables has a long one: Kafka's limit is 1 MB.
 LARGEST_RECORD = 10 << 20
@@ -150,9 +149,8 @@ class CompactedLog:
                 time.sleep(_POLL_SECONDS)
             return
         try:
-            self._on_record(message.key() or b"", message.value(), message.offset())
-        except (PenstockError, ValueError, TypeError, KeyError) as failure:
-            # Somebody else wrote it; it must not keep the worker from reading on.
+            self._on_record(message.key() or b"", message.value(), message.offset(), message.timestamp()[1])
+        except Exception as failure:  # noqa: BLE001 - somebody else wrote it; it must not keep the worker from reading on
             log.warning("A record of topic %s at offset %s is left aside: %s", self.topic, message.offset(), failure)
         self._advance(message.partition(), message.offset() + 1, is_end=False)
 

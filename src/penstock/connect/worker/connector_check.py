@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from penstock.connect.config import ConfigValue
+from penstock.connect.config import ConfigDef, ConfigValue
 from penstock.connect.config.config_transformer import TransformedConfig
+from penstock.connect.config.secrets import Secrets
 from penstock.connect.errors import BadRequestError, ConfigError
 from penstock.connect.validation import ConnectorKind, invalid_config_message, validate_connector
 from penstock.connect.validation.connector_keys import connector_keys
 from penstock.connect.validation.enrich import enriched
 from penstock.connect.worker.connector_types import ConnectorType, ConnectorTypes
 from penstock.connect.worker.override_policy import PREFIXES, OverridePolicy
+from penstock.connect.worker.redacted_errors import redacted_errors
 from penstock.connect.worker.worker_config import WorkerConfig
 
 CLASS = "connector.class"
@@ -59,13 +62,30 @@ class ConnectorCheck:
             self.worker.values["connector.client.config.override.policy"],
             self.worker.values["connector.client.config.override.allowlist"],
         )
-        return validate_connector(
-            found.kind,
-            transformed,
-            found.config,
-            worker_group=self.worker.group_id,
-            further=[*self._own_checks(found, given), *self._exactly_once(found, given), *policy.check(given)],
-        )
+        with redacted_errors(self.secrets(transformed)):
+            return validate_connector(
+                found.kind,
+                transformed,
+                found.config,
+                worker_group=self.worker.group_id,
+                further=[*self._own_checks(found, given), *self._exactly_once(found, given), *policy.check(given)],
+            )
+
+    def secrets(self, config: TransformedConfig) -> Secrets:
+        """What must not appear in anything a connector says: what came from config providers, and passwords."""
+        try:
+            found = self.types.find((config.settings.get(CLASS) or "").strip())
+            definition = enriched(connector_keys(found.kind).extended(*found.config), config.settings)
+        except ConfigError:
+            definition = ConfigDef()
+        return self.worker.secrets.union(Secrets.of(config.settings, definition, config.resolved))
+
+    @contextmanager
+    def resolved(self, config: Mapping[str, str | None]) -> Iterator[dict[str, str]]:
+        """The settings a connector is run with; what goes wrong in the block is told without its secrets."""
+        transformed = self.worker.transformer.transform(config)
+        with redacted_errors(self.secrets(transformed)):
+            yield {name: value for name, value in transformed.settings.items() if value is not None}
 
     def require_valid(self, config: Mapping[str, str | None]) -> None:
         """Raises BadRequestError with all that is wrong with a configuration."""
@@ -122,7 +142,7 @@ class ConnectorCheck:
         found = self._type(config)
         known = enriched(connector_keys(found.kind).extended(*found.config), config)
         # A topic group may have any setting of a topic.
-        prefixes = (*PREFIXES, *_CONVERTERS, "topic.creation.", "connector.plugin.version")
+        prefixes = (*PREFIXES, *_CONVERTERS, "topic.creation.")
         known.warn_unknown(config, f"connector {config.get('name')}", prefixes=prefixes)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 
+from penstock.connect.errors import ConnectError
 from penstock.connect.worker.backend import NoLeaderError
 from penstock.connect.worker.compacted_log import CompactedLog
 from penstock.connect.worker.internal_topics import ensure_internal_topics
@@ -24,6 +26,9 @@ log = logging.getLogger("penstock.connect.worker")
 _LEADERSHIP = "leadership"
 _LEAVE_SECONDS = 30.0
 _RETRY_SECONDS = 1.0
+# Shorter than a request for the worker's health may take.
+_LEADER_SECONDS = 8.0
+_PROBE_SECONDS = 0.1
 
 
 class DistributedBackend:
@@ -46,6 +51,7 @@ class DistributedBackend:
         self._url = ""
         # Changes of leadership, one after the other; nobody waits for them while others may have to be told.
         self._changes = Strands()
+        self._switching = threading.Lock()
         self._closed = threading.Event()
         self.configs = TopicConfigStore(self._on_change, lambda logger, level: _set_level(loggers, logger, level))
         self.statuses = TopicStatusStore()
@@ -85,8 +91,8 @@ class DistributedBackend:
         self._membership.start()
 
     def leader_url(self) -> str | None:
-        supervisor, membership, leader = self._supervisor, self._membership, self.configs.leader
-        if supervisor is not None and supervisor.leading and membership is not None and membership.leads:
+        supervisor, leader = self._supervisor, self.configs.leader
+        if supervisor is not None and supervisor.leading and self._is_leader():
             return None
         if leader is None or leader.url == self._url:
             # Before this worker came, or before it has begun to lead.
@@ -96,6 +102,18 @@ class DistributedBackend:
     def catch_up(self) -> None:
         for opened in self._logs:
             opened.catch_up()
+
+    def probe(self) -> None:
+        deadline = time.monotonic() + _LEADER_SECONDS
+        while True:
+            try:
+                self.leader_url()
+                break
+            except NoLeaderError:
+                # One may have just gone, which the others notice.
+                if time.monotonic() >= deadline or self._closed.wait(_PROBE_SECONDS):
+                    raise ConnectError("No worker of the group leads") from None
+        self.catch_up()
 
     def set_cluster_level(self, logger: str, level: str) -> None:
         self.configs.put_level(logger, level)
@@ -113,11 +131,13 @@ class DistributedBackend:
 
     def _lead(self) -> None:
         """Begins to lead: knows everything the others wrote, tells them, and starts the connectors."""
-        supervisor, membership = self._supervisor, self._membership
-        if supervisor is None or membership is None or not membership.leads:
+        supervisor = self._supervisor
+        if supervisor is None or not self._is_leader():
             return
         try:
             self.catch_up()
+            if not self._is_leader():
+                return  # that took its time, and another worker was chosen meanwhile
             before = self.configs.leader
             generation = 1 if before is None else before.generation + 1
             self.configs.put_leader(Leader(self._url, generation))
@@ -126,18 +146,29 @@ class DistributedBackend:
             if not self._closed.wait(_RETRY_SECONDS):
                 self._lead_soon()
             return
+        with self._switching:
+            # A worker loses its place first and is told to follow then, so one of the two sees the other.
+            leads = self._is_leader()
+            if leads:
+                supervisor.generation = generation
+                supervisor.leading = True
+        if not leads:
+            self._follow()
+            return
         log.info("%s leads, generation %s", self._url, generation)
-        supervisor.generation = generation
-        supervisor.leading = True
         for name in self.configs.names():
             supervisor.reconcile(name)
+
+    def _is_leader(self) -> bool:
+        return self._membership is not None and self._membership.leads
 
     def _follow(self) -> None:
         """Another worker is about to lead: what runs here ends first."""
         supervisor = self._supervisor
         if supervisor is None:
             return
-        supervisor.leading = False
+        with self._switching:
+            supervisor.leading = False
         supervisor.stop_all(self._config.values["task.shutdown.graceful.timeout.ms"] / 1000)
         self.statuses.follow()
         log.info("%s leads no longer", self._url)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import replace
 from typing import Any
 
 from penstock.connect.config.secrets import Secrets
-from penstock.connect.errors import AlreadyExistsError, BadRequestError, ForbiddenError, NotFoundError
+from penstock.connect.errors import AlreadyExistsError, BadRequestError, ConnectError, ForbiddenError, NotFoundError
 from penstock.connect.requests.connector_offsets import (
     ConnectorOffset,
     require_stopped,
@@ -25,6 +26,7 @@ from penstock.connect.worker.runner_api import Offsets
 from penstock.connect.worker.status_store import State, StatusStore
 from penstock.connect.worker.supervisor import Supervisor
 from penstock.connect.worker.worker_config import Mode
+from penstock.errors import PenstockError
 
 # How long a request waits for a connector to make its tasks before it answers without them.
 _TASKS_SECONDS = 10.0
@@ -141,14 +143,36 @@ class Herder:
 
     def patch_config(self, name: str, body: bytes | str) -> dict[str, Any]:
         """Changes single settings of a connector."""
-        return self._put(name, patched_config(name, self._entry(name).config, body))[1]
+        while True:
+            before = self._entry(name).config
+            config = patched_config(name, before, body)
+            # Connector code, which may take its time: nobody else waits for it. Who was faster is not undone.
+            self.check.require_valid(config)
+            with self._changing:
+                if self._entry(name).config == before:
+                    self._configs.put_connector(name, config)
+                    break
+        return self._started(name, config)
 
     def delete(self, name: str, *, offsets: bool = False) -> None:
         """Deletes a connector. Its offsets stay, so that one of the same name goes on, unless `offsets` is True."""
         with self._changing:
             entry = self._entry(name)
             self._configs.remove(name)
-        self._supervisor.remove(entry, offsets=offsets)
+        removed = self._supervisor.remove(entry, offsets=offsets)
+        if offsets:
+            self._require_forgotten(name, removed)
+
+    @staticmethod
+    def _require_forgotten(name: str, removed: Future[None]) -> None:
+        """Waits: who wants the offsets to be forgotten has to know when they are not."""
+        try:
+            removed.result(_OFFSETS_SECONDS)
+        except PenstockError as error:
+            raise ConnectError(
+                f"Connector {name} is deleted, but its offsets are still there: {error}",
+                hint=f"Create {name} again with initial_state STOPPED, and reset its offsets.",
+            ) from error
 
     def _put(self, name: str, config: Config) -> tuple[bool, dict[str, Any]]:
         self.check.require_valid(config)
@@ -273,7 +297,7 @@ class Herder:
 
     @property
     def secrets(self) -> Secrets:
-        """What must not appear in answers."""
+        """What must not appear in answers: the worker's. Those of a connector are left out where it is asked."""
         return self.check.worker.secrets
 
 

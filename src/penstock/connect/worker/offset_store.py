@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import orjson
 
 from penstock.connect.errors import ConfigError
+from penstock.connect.offset_key import sorted_key
 from penstock.connect.worker.java_offset_file import MAGIC, read_java_offsets
 from penstock.connect.worker.runner_api import Offsets
 
@@ -26,15 +27,6 @@ class OffsetStore(Protocol):
     def save(self, name: str, entries: Offsets) -> None:
         """Keeps offsets; an offset of None forgets its partition."""
         ...
-
-
-def offset_key(name: str, partition: Any) -> bytes:
-    """The key of an offset, as Kafka Connect writes it: `["connector",{"partition":...}]`.
-
-    >>> offset_key("c", {"filename": "/tmp/a"})
-    b'["c",{"filename":"/tmp/a"}]'
-    """
-    return orjson.dumps([name, partition], option=orjson.OPT_SORT_KEYS)
 
 
 class OffsetFile:
@@ -63,7 +55,7 @@ class OffsetFile:
     def save(self, name: str, entries: Offsets) -> None:
         with self._lock:
             for entry in entries:
-                key = offset_key(name, entry["partition"]).decode()
+                key = sorted_key(name, entry["partition"]).decode()
                 if entry["offset"] is None:
                     self._offsets.pop(key, None)
                 else:
@@ -106,5 +98,5 @@ def _java_offsets(content: bytes) -> dict[str, Any]:
     found = {}
     for key, value in read_java_offsets(content).items():
         name, partition = orjson.loads(key)
-        found[offset_key(name, partition).decode()] = orjson.loads(value)
+        found[sorted_key(name, partition).decode()] = orjson.loads(value)
     return found

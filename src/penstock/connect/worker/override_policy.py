@@ -6,13 +6,13 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from penstock.connect.config import HIDDEN, ConfigValue
+from penstock.connect.config.secrets import SECRET_NAMES
 from penstock.connect.errors import invalid_value
 
 KEY = "connector.client.config.override.policy"
 PREFIXES = ("producer.override.", "consumer.override.", "admin.override.")
 _PRINCIPAL = frozenset({"sasl.jaas.config", "sasl.mechanism", "security.protocol"})
 _SUFFIX = "ConnectorClientConfigOverridePolicy"
-_SECRET = ("password", "jaas.config", "secret", "ssl.keystore.key")
 _POLICIES = ("All", "None", "Principal", "Allowlist")
 
 
@@ -52,5 +52,5 @@ class OverridePolicy:
                 errors.append(
                     f"The '{self.name}' policy does not allow '{key}' to be overridden in the connector configuration."
                 )
-            values.append(ConfigValue(name, HIDDEN if key.endswith(_SECRET) else value, errors=errors))
+            values.append(ConfigValue(name, HIDDEN if key.endswith(SECRET_NAMES) else value, errors=errors))
         return values

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from penstock.connect.config.secrets import NO_SECRETS, Secrets
+
 Offsets = Sequence[Mapping[str, Any]]
 """Entries `{"partition": {...}, "offset": {...}}`; an offset of None forgets the partition."""
 
@@ -33,7 +35,13 @@ class Runner(Protocol):
     """Runs connectors; `penstock.connect.runner.ConnectorRunner` does it on Spark."""
 
     def start(
-        self, name: str, config: Mapping[str, str], *, listener: StatusListener, paused: bool = False
+        self,
+        name: str,
+        config: Mapping[str, str],
+        *,
+        listener: StatusListener,
+        paused: bool = False,
+        secrets: Secrets = NO_SECRETS,
     ) -> None: ...
 
     def pause(self, name: str) -> None: ...

@@ -100,27 +100,34 @@ class Supervisor:
 
         def work() -> None:
             self._end(entry.name)
-            if offsets:
-                self._runner.reset_offsets(entry.name, self._resolved(entry.config))
-            self._runner.forget(entry.name, offsets=offsets)
-            if self._configs.get(entry.name) is None:
-                self._statuses.remove(entry.name)
+            try:
+                if offsets:
+                    with self._check.resolved(entry.config) as settings:
+                        self._runner.reset_offsets(entry.name, settings)
+                self._runner.forget(entry.name, offsets=offsets)
+            except Exception as error:
+                log.error("Connector %s is deleted, but not all it left behind: %s", entry.name, error)  # noqa: TRY400 - it may be an answer, too
+                raise
+            finally:
+                if self._configs.get(entry.name) is None:
+                    self._statuses.remove(entry.name)
 
         return self._strands.submit(entry.name, work)
 
     def offsets(self, entry: ConnectorEntry) -> Offsets:
         """Where a connector stands."""
-        return self._runner.offsets(entry.name, self._resolved(entry.config))
+        with self._check.resolved(entry.config) as settings:
+            return self._runner.offsets(entry.name, settings)
 
     def alter_offsets(self, entry: ConnectorEntry, offsets: Offsets | None) -> Future[None]:
         """Changes where a stopped connector stands; None resets it."""
 
         def work() -> None:
-            settings = self._resolved(entry.config)
-            if offsets is None:
-                self._runner.reset_offsets(entry.name, settings)
-            else:
-                self._runner.alter_offsets(entry.name, settings, offsets)
+            with self._check.resolved(entry.config) as settings:
+                if offsets is None:
+                    self._runner.reset_offsets(entry.name, settings)
+                else:
+                    self._runner.alter_offsets(entry.name, settings, offsets)
 
         return self._strands.submit(entry.name, work)
 
@@ -186,11 +193,12 @@ class Supervisor:
     def _status(self, name: str, state: State, trace: str | None, running: _Running) -> Status:
         shown = None if trace is None else self._redacted(trace, running)
         if state is State.FAILED:
-            shown = f"{shown or ''}{self._auto_restart.failed(name, running.original)}"
+            settings = running.original if running.config is None else running.config.settings
+            shown = f"{shown or ''}{self._auto_restart.failed(name, settings)}"
         return Status(state, self.worker_id, shown, self.generation, running.plugin_version)
 
     def _redacted(self, text: str, running: _Running) -> str:
-        return running.secrets.redact(self._check.worker.secrets.redact(text))
+        return running.secrets.redact(text)
 
     # The work itself, on the connector's own thread.
 
@@ -227,16 +235,19 @@ class Supervisor:
 
     def _start(self, entry: ConnectorEntry) -> None:
         paused = entry.target is TargetState.PAUSED
-        running = _Running(entry.version, entry.config, paused, Secrets(), self._check.version(entry.config))
+        secrets = self._check.worker.secrets  # until its own are known
+        running = _Running(entry.version, entry.config, paused, secrets, self._check.version(entry.config))
         with self._lock:
+            if not self.leading:
+                return  # it was ended for another worker just now, and would not be ended again
             self._running[entry.name] = running
 
         def start() -> None:
             config = self._check.worker.transformer.transform(entry.config)
-            running.config, running.secrets = config, config.secrets
+            running.config, running.secrets = config, self._check.secrets(config)
             settings = {key: value for key, value in config.settings.items() if value is not None}
             self._restore_offsets(entry, settings)
-            self._runner.start(entry.name, settings, listener=self, paused=paused)
+            self._runner.start(entry.name, settings, listener=self, paused=paused, secrets=running.secrets)
             running.started = True
             self._put_tasks(entry.name, config)
             self._reload_later(entry.name, running, config)
@@ -315,10 +326,6 @@ class Supervisor:
         running.reload = threading.Timer(delay / 1000, lambda: self.restart(name))
         running.reload.daemon = True
         running.reload.start()
-
-    def _resolved(self, config: Config) -> dict[str, str]:
-        settings = self._check.worker.transformer.transform(config).settings
-        return {name: value for name, value in settings.items() if value is not None}
 
 
 def shown_task(task: Mapping[str, str], config: TransformedConfig) -> dict[str, str]:

@@ -99,7 +99,7 @@ class TopicConfigStore:
         with self._lock:
             return self._entries.get(name)
 
-    def read(self, key: bytes, value: bytes | None, offset: int) -> None:
+    def read(self, key: bytes, value: bytes | None, offset: int, timestamp: int = 0) -> None:
         """Takes in a record of the topic; records of other kinds are left aside."""
         text = key.decode()
         content: Any = None if value is None else orjson.loads(value)
@@ -123,7 +123,7 @@ class TopicConfigStore:
             if key.startswith(_TASK):
                 name, _, number = key[len(_TASK) :].rpartition("-")
                 if content is not None:
-                    self._tasks.setdefault(name, {})[int(number)] = content["properties"]
+                    self._tasks.setdefault(name, {})[int(number)] = _properties(content)
             elif key.startswith(_COMMIT) and content is not None:
                 self._take_commit(key[len(_COMMIT) :], content["tasks"])
         return None
@@ -135,10 +135,11 @@ class TopicConfigStore:
             self._tasks.pop(name, None)
         elif known is None:
             target = self._targets.get(name, TargetState.STARTED)
-            self._entries[name] = ConnectorEntry(name, content["properties"], target, version=offset)
+            self._entries[name] = ConnectorEntry(name, _properties(content), target, version=offset)
         else:
-            version = known.version if known.config == content["properties"] else offset
-            self._entries[name] = replace(known, config=content["properties"], version=version)
+            config = _properties(content)
+            version = known.version if known.config == config else offset
+            self._entries[name] = replace(known, config=config, version=version)
         return name
 
     def _take_target(self, name: str, content: Any) -> str | None:
@@ -156,6 +157,13 @@ class TopicConfigStore:
         tasks = self._tasks.get(name, {})
         if name in self._entries and all(i in tasks for i in range(count)):
             self._entries[name] = replace(self._entries[name], tasks=tuple(tasks[i] for i in range(count)))
+
+
+def _properties(content: Any) -> dict[str, Any]:
+    properties = content["properties"]
+    if not isinstance(properties, dict):
+        raise TypeError("its properties are no object")
+    return properties
 
 
 def _json(content: Any) -> bytes:

@@ -91,7 +91,7 @@ class TopicStatusStore:
 
     # The topic.
 
-    def read(self, key: bytes, value: bytes | None, offset: int) -> None:
+    def read(self, key: bytes, value: bytes | None, offset: int, timestamp: int = 0) -> None:
         """Takes in a record of the topic."""
         text = key.decode()
         with self._lock:

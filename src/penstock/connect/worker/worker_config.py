@@ -13,7 +13,9 @@ from penstock.connect.config.config_transformer import ConfigTransformer
 from penstock.connect.config.properties import parse_properties
 from penstock.connect.config.providers.registry import configured_providers
 from penstock.connect.config.secrets import Secrets
+from penstock.connect.converters.registry import CONVERTERS, HEADER_CONVERTERS
 from penstock.connect.errors import ConfigError
+from penstock.connect.plugins import subset
 from penstock.connect.worker.listener import Listener, parse_listeners
 from penstock.connect.worker.worker_keys import DISTRIBUTED, PREFIXES, STANDALONE
 
@@ -63,6 +65,7 @@ class WorkerConfig:
         resolved = {name: value for name, value in transformed.settings.items() if value is not None}
         definition = mode.definition
         definition.warn_unknown(resolved, f"{mode.value} worker", prefixes=PREFIXES)
+        _warn_of_converters(resolved, mode)
         secrets = Secrets.of(resolved, definition, transformed.resolved)
         try:
             config = cls(mode, resolved, definition.parse(resolved), transformer, secrets)
@@ -120,6 +123,16 @@ class WorkerConfig:
         own = {name[len(prefix) :]: value for name, value in self.settings.items() if name.startswith(prefix)}
         own.pop("listeners", None)  # admin.listeners is an address of the REST API
         return {**self.internal_client(), **own}
+
+
+def _warn_of_converters(settings: Mapping[str, str], mode: Mode) -> None:
+    for key, plugins in (("key", CONVERTERS), ("value", CONVERTERS), ("header", HEADER_CONVERTERS)):
+        try:
+            found: Any = plugins.find(settings.get(f"{key}.converter", "").strip())
+        except ConfigError:
+            continue  # told with the setting, or not set
+        own = subset(settings, f"{key}.converter.")
+        found.CONFIG.warn_unknown(own, f"{mode.value} worker, {key}.converter", prefixes=("plugin.version",))
 
 
 def read_worker_config(path: Path, mode: Mode) -> WorkerConfig:

@@ -6,30 +6,47 @@ from penstock.connect.config import ConfigDef, ConfigKey, ConfigType, Importance
 from penstock.connect.config.validators import OneOf, Range
 from penstock.connect.converters.registry import CONVERTERS, HEADER_CONVERTERS
 from penstock.connect.validation.connector_keys import class_of
+from penstock.connect.worker.rest_keys import REST_KEYS, no_effect
 
 KAFKA = "Kafka"
 CONVERSION = "Converters"
 OFFSETS = "Offsets and shutdown"
 PLUGINS = "Plugins and configuration"
 TOPICS = "Topics of connectors"
-REST = "REST API"
 CLUSTER = "Distributed workers"
 PENSTOCK = "Penstock"
+JAVA = "Of Kafka's own workers"
 
-# Beginnings of names that belong to clients, converters, providers and Spark, not to the worker itself.
-PREFIXES = (
-    "key.converter.", "value.converter.", "header.converter.", "internal.key.converter", "internal.value.converter",
-    "producer.", "consumer.", "admin.", "config.providers.", "security.", "ssl.", "sasl.", "metric.", "metrics.",
-    "listeners.https.", "inter.worker.", "config.storage.", "offset.storage.", "status.storage.", "spark.",
-    "task.shutdown.", "reconnect.", "retry.backoff", "request.timeout.ms", "client.", "connections.max.idle.ms",
-    "receive.buffer.bytes", "send.buffer.bytes", "metadata.", "socket.",
+# Any of these may follow the name of a topic of the worker's own: it is created with them.
+_TOPIC_SETTINGS = (
+    "cleanup.policy", "compression.", "delete.retention.ms", "file.delete.delay.ms", "flush.messages", "flush.ms",
+    "follower.replication.throttled.replicas", "index.interval.bytes", "leader.replication.throttled.replicas",
+    "local.retention.", "max.compaction.lag.ms", "max.message.bytes", "message.timestamp.", "min.cleanable.dirty.ratio",
+    "min.compaction.lag.ms", "min.insync.replicas", "preallocate", "remote.", "retention.", "segment.",
+    "unclean.leader.election.enable",
 )  # fmt: skip
 
+# Beginnings of names that belong to clients, converters, providers and Spark, not to the worker itself. They are few, so
+# that a slip of the pen is warned of.
+PREFIXES = (
+    "key.converter.", "value.converter.", "header.converter.", "producer.", "consumer.", "admin.", "config.providers.",
+    "security.", "ssl.", "sasl.", "spark.",
+    *(f"{kind}.storage.{name}" for kind in ("config", "offset", "status") for name in _TOPIC_SETTINGS),
+)  # fmt: skip
 
-def _no_effect(name: str, kind: ConfigType, default: object, group: str) -> ConfigKey:
-    return ConfigKey(
-        name=name, type=kind, default=default, importance=Importance.LOW, doc="Accepted, without effect.", group=group
-    )
+# Of Kafka's own clients, its metrics, and the passwords its workers have among themselves.
+_OF_JAVA = (
+    "client.dns.lookup", "client.id", "connections.max.idle.ms", "metadata.max.age.ms",
+    "metadata.recovery.rebootstrap.trigger.ms", "metadata.recovery.strategy", "receive.buffer.bytes",
+    "reconnect.backoff.max.ms", "reconnect.backoff.ms", "request.timeout.ms", "retry.backoff.max.ms", "retry.backoff.ms",
+    "send.buffer.bytes", "socket.connection.setup.timeout.max.ms", "socket.connection.setup.timeout.ms",
+    "auto.include.jmx.reporter", "metric.reporters", "metrics.context.connect.group.id",
+    "metrics.context.connect.kafka.cluster.id", "metrics.num.samples", "metrics.recording.level",
+    "metrics.sample.window.ms", "internal.key.converter", "internal.key.converter.schemas.enable",
+    "internal.value.converter", "internal.value.converter.schemas.enable", "inter.worker.key.generation.algorithm",
+    "inter.worker.key.size", "inter.worker.key.ttl.ms", "inter.worker.signature.algorithm",
+    "inter.worker.verification.algorithms",
+)  # fmt: skip
 
 
 _COMMON = (
@@ -74,7 +91,7 @@ _COMMON = (
         doc="Accepted, without effect: offsets are committed with every batch.",
         group=OFFSETS,
     ),
-    _no_effect("offset.flush.timeout.ms", ConfigType.LONG, 5_000, OFFSETS),
+    no_effect("offset.flush.timeout.ms", ConfigType.LONG, 5_000, OFFSETS),
     ConfigKey(
         name="task.shutdown.graceful.timeout.ms",
         type=ConfigType.LONG,
@@ -155,86 +172,7 @@ _COMMON = (
         doc="Whether sources may have their topics created as `topic.creation.*` of the connector says.",
         group=TOPICS,
     ),
-)
-
-_REST = (
-    ConfigKey(
-        name="listeners",
-        type=ConfigType.LIST,
-        default="http://:8083",
-        importance=Importance.MEDIUM,
-        doc="Addresses of the REST API: http://host:port or https://host:port, several with commas; no host is all "
-        "interfaces. For https: `listeners.https.ssl.keystore.location`, a PEM file with certificate and key, and "
-        "`listeners.https.ssl.key.password`.",
-        group=REST,
-    ),
-    ConfigKey(
-        name="admin.listeners",
-        type=ConfigType.LIST,
-        default=None,
-        importance=Importance.LOW,
-        doc="Addresses for /admin; not set: those of listeners; empty: /admin is switched off.",
-        group=REST,
-    ),
-    ConfigKey(
-        name="rest.advertised.host.name",
-        default=None,
-        importance=Importance.LOW,
-        doc="Host under which other workers and worker_id know this one.",
-        group=REST,
-    ),
-    ConfigKey(
-        name="rest.advertised.port",
-        type=ConfigType.INT,
-        default=None,
-        importance=Importance.LOW,
-        doc="Port under which other workers and worker_id know this one.",
-        group=REST,
-    ),
-    ConfigKey(
-        name="rest.advertised.listener",
-        default=None,
-        importance=Importance.LOW,
-        doc="The protocol other workers use, if there are several listeners: http or https.",
-        group=REST,
-    ),
-    ConfigKey(
-        name="rest.extension.classes",
-        type=ConfigType.LIST,
-        default="",
-        importance=Importance.LOW,
-        doc="BasicAuthSecurityRestExtension asks for user and password; see basic.auth.credentials.file.",
-        group=REST,
-    ),
-    ConfigKey(
-        name="basic.auth.credentials.file",
-        default=None,
-        importance=Importance.LOW,
-        doc="Properties file with `user=password` lines for BasicAuthSecurityRestExtension. Not set: the file that "
-        "PropertyFileLoginModule names in the JAAS file of KAFKA_OPTS.",
-        group=REST,
-    ),
-    ConfigKey(
-        name="access.control.allow.origin",
-        default="",
-        importance=Importance.LOW,
-        doc="Access-Control-Allow-Origin of answers, for web pages from elsewhere; several with commas, `*` for all.",
-        group=REST,
-    ),
-    ConfigKey(
-        name="access.control.allow.methods",
-        default="",
-        importance=Importance.LOW,
-        doc="Methods web pages from elsewhere may use; empty: GET, POST and HEAD.",
-        group=REST,
-    ),
-    ConfigKey(
-        name="response.http.headers.config",
-        default="",
-        importance=Importance.LOW,
-        doc="Headers for every answer: `[set|add|setDate|addDate] Name: value`, several with commas.",
-        group=REST,
-    ),
+    *(no_effect(name, ConfigType.STRING, None, JAVA) for name in _OF_JAVA),
 )
 
 _PENSTOCK = (
@@ -256,7 +194,7 @@ STANDALONE = ConfigDef(
         doc="File for the offsets of sources.",
         group=OFFSETS,
     ),
-    *_REST,
+    *REST_KEYS,
     *_PENSTOCK,
 )
 
@@ -331,10 +269,10 @@ DISTRIBUTED = ConfigDef(
         doc="Accepted, without effect.",
         group=CLUSTER,
     ),
-    _no_effect("worker.sync.timeout.ms", ConfigType.INT, 3_000, CLUSTER),
-    _no_effect("worker.unsync.backoff.ms", ConfigType.INT, 300_000, CLUSTER),
-    _no_effect("scheduled.rebalance.max.delay.ms", ConfigType.INT, 300_000, CLUSTER),
-    _no_effect("connect.protocol", ConfigType.STRING, "sessioned", CLUSTER),
-    *_REST,
+    no_effect("worker.sync.timeout.ms", ConfigType.INT, 3_000, CLUSTER),
+    no_effect("worker.unsync.backoff.ms", ConfigType.INT, 300_000, CLUSTER),
+    no_effect("scheduled.rebalance.max.delay.ms", ConfigType.INT, 300_000, CLUSTER),
+    no_effect("connect.protocol", ConfigType.STRING, "sessioned", CLUSTER),
+    *REST_KEYS,
     *_PENSTOCK,
 )

@@ -3,8 +3,8 @@ from __future__ import annotations
 import io
 import logging
 
+from penstock.connect.config.redacted_log import RedactedLog
 from penstock.connect.config.secrets import Secrets
-from penstock.connect.worker.redacted_log import RedactedLog
 
 
 def test_secrets_are_in_no_line() -> None:
