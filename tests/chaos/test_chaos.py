@@ -14,7 +14,6 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.spark
 @pytest.mark.broker
 @pytest.mark.slow
-@pytest.mark.timeout(500)
 @pytest.mark.parametrize(
     ("guarantee", "kinds", "disturbances"),
     [("exactly_once_v2", "slot,step", "2"), ("at_least_once", "slot", "1")],

@@ -131,7 +131,6 @@ def test_the_end_says_where_it_was_and_what_comes_next() -> None:
 
 @pytest.mark.spark
 @pytest.mark.broker
-@pytest.mark.timeout(300)
 def test_the_counts_are_those_of_the_text(spark: SparkSession, broker: LocalBroker) -> None:
     from penstock.kafka.admin import Admin
 
@@ -148,7 +147,6 @@ def test_the_counts_are_those_of_the_text(spark: SparkSession, broker: LocalBrok
 
 @pytest.mark.spark
 @pytest.mark.broker
-@pytest.mark.timeout(300)
 def test_ctrl_c_ends_it_and_nothing_stays(tmp_path: Path) -> None:
     with subprocess.Popen(
         [PENSTOCK, "demo", "--seconds", "600"],

@@ -46,7 +46,7 @@ def checkpoint(folder: Path, application: str, positions: dict[str, dict[str, in
         (made / "query/offsets" / str(batch)).write_text("\n".join(lines))
         if batch < 2:
             (made / "query/commits" / str(batch)).write_text("v1\n{}")
-    (made / "application.json").write_text("{}")
+    (made / "application.json").write_text(json.dumps({"stores": {"counts": 0}, "internal_topics": {}}))
     (made / "start.json").write_text("{}")
     (folder / f"{application}-0123456789ab" / "0_0").mkdir(parents=True)
     return made
@@ -57,13 +57,18 @@ def test_a_dry_run_shows_everything_and_changes_nothing_and_execute_does_it(
 ) -> None:
     made = checkpoint(tmp_path, "shop", {orders: {"0": 7, "1": 0}})
     local = tmp_path / "shop-0123456789ab"
-    for name in ("shop-commits-0", "shop-counts-changelog", "shopping-commits-0"):
+    others = ["shop-orders-sums-changelog", "shopping-commits-0"]
+    for name in ("shop-commits-0", "shop-counts-changelog", *others):
         admin.create_topic(name)
     publish_positions(admin, "shop-commits", {("shop-commits-0", 0): GroupOffset(12, "segment")})
     command = ("reset", "--application-id", "shop", "-X", f"state.dir={tmp_path}")
 
     dry = penstock(*command)
-    assert (dry.code, dry.err) == (0, "Nothing was changed. Add --execute to do it.\n")
+    kept = (
+        "Not of shop, as far as its checkpoint and topology say, and kept: shop-orders-sums-changelog. Name those that "
+        "are to be deleted with --internal-topic.\n"
+    )
+    assert (dry.code, dry.err) == (0, f"{kept}Nothing was changed. Add --execute to do it.\n")
     assert dry.out.splitlines() == [
         f"{orders}\t0\t7\t0\t10\t",
         f"{orders}\t1\t0\t0\t0\t",
@@ -81,17 +86,18 @@ def test_a_dry_run_shows_everything_and_changes_nothing_and_execute_does_it(
 
     done = penstock(*command, "--execute")
     assert (done.code, done.out) == (0, dry.out)
-    assert done.err == "shop starts over with its next start.\n"
+    assert done.err == f"{kept}shop starts over with its next start.\n"
     assert [path.name for path in made.iterdir()] == ["start.json"]
     assert json.loads((made / "start.json").read_text()) == {orders: {"0": 0, "1": 0}}
     assert not local.exists()
     assert not {"shop-commits-0", "shop-counts-changelog"} & set(admin.topics())
-    assert "shopping-commits-0" in admin.topics()
+    assert set(others) <= set(admin.topics())
     assert admin.group_offsets("shop", [(orders, 0)]) == {(orders, 0): GroupOffset(0)}
 
     again = penstock(*command)
     assert again.out.splitlines()[0] == f"{orders}\t0\t0\t0\t10\t"  # the group's offsets, without a checkpoint
-    admin.delete_topics(["shopping-commits-0"])
+    assert again.err == dry.err
+    admin.delete_topics(others)
 
 
 @pytest.mark.parametrize(
@@ -138,6 +144,28 @@ def test_by_its_topology_before_it_ever_ran(penstock: Penstock, orders: str, tmp
     assert json.loads(start.read_text()) == {orders: {"0": 10, "1": 0}}
 
 
+def test_without_a_checkpoint_names_are_taken_and_that_is_said(
+    penstock: Penstock, admin: Admin, orders: str, tmp_path: Path
+) -> None:
+    names = ["cafe-counts-changelog", "cafe-orders-sums-changelog"]
+    for name in names:
+        admin.create_topic(name)
+    done = penstock("reset", "-a", "cafe", "-X", f"state.dir={tmp_path}")
+    assert [line for line in done.out.splitlines() if line.startswith("delete")] == [f"delete topic {n}" for n in names]
+    assert done.err.startswith(
+        f"Warning: the checkpoint {tmp_path}/checkpoints/cafe does not say which topics are those of cafe, so all "
+        "internal topics count whose names begin with cafe-. "
+    )
+    (tmp_path / "cafe.py").write_text(
+        "from penstock import StreamsBuilder\nbuilder = StreamsBuilder()\n"
+        f"builder.stream('{orders}').group_by_key().count(name='counts')\n"
+    )
+    done = penstock("reset", tmp_path / "cafe.py", "-X", f"state.dir={tmp_path}")
+    assert [line for line in done.out.splitlines() if line.startswith("delete")] == [f"delete topic {names[0]}"]
+    assert "and kept: cafe-orders-sums-changelog. " in done.err
+    admin.delete_topics(names)
+
+
 def test_a_running_application_is_left_alone(penstock: Penstock, orders: str, tmp_path: Path) -> None:
     made = checkpoint(tmp_path, "busy", {orders: {"0": 7}})
     presence = Presence(str(made), "busy")
@@ -150,6 +178,7 @@ def test_a_running_application_is_left_alone(penstock: Penstock, orders: str, tm
     assert (made / "query").exists()
     assert penstock(*command, "--force").code == 0
     assert not (made / "query").exists()
+    presence.release()
 
 
 @pytest.mark.parametrize(
@@ -165,11 +194,19 @@ def test_a_running_application_is_left_alone(penstock: Penstock, orders: str, tm
         (("-a", "x", "--to-datetime", "2026-05-01"), 1, "penstock: --to-datetime 2026-05-01 has no time zone. "),
         (("-a", "x", "--by-duration", "soon"), 1, "penstock: --by-duration 'soon' is not a duration. "),
         (("-a", "x", "--input-topic", "nowhere"), 1, "penstock: Topic 'nowhere' does not exist. "),
+        (("-a", "x", "--from-file", "{folder}/latin.csv"), 1, "penstock: the file "),
+        (
+            ("-a", "x", "-X", "penstock.checkpoint=s3:/bar"),
+            1,
+            "penstock: the setting penstock.checkpoint is 's3:/bar': ",
+        ),
     ],
 )
 def test_input_that_cannot_be_used(
     penstock: Penstock, tmp_path: Path, options: tuple[str, ...], code: int, error: str
 ) -> None:
+    (tmp_path / "latin.csv").write_bytes(b"caf\xe9,0,1")
+    options = tuple(option.format(folder=tmp_path) for option in options)
     done = penstock("reset", *options, "-X", f"state.dir={tmp_path}")
     assert done.code == code
     assert error in " ".join(done.err.replace("│", " ").split()) if code == 2 else done.err.startswith(error)

@@ -108,9 +108,15 @@ def test_the_rate_is_that_of_the_last_seconds() -> None:
         (["nowhere:topology"], "penstock: there is no module nowhere. "),
         (["nowhere:topology", "-X", "aplication.id=x"], "penstock: unknown setting 'aplication.id'. Did you mean"),
         (["nowhere:topology", "-c", "none.toml"], "penstock: the settings file none.toml cannot be read: No such file"),
+        (["nowhere:topology", "-c", "latin.toml"], "penstock: the settings file latin.toml is not UTF-8. Save it as"),
+        (
+            ["nowhere:topology", "-X", "penstock.checkpoint=foo://b"],
+            "penstock: the setting penstock.checkpoint is 'foo:",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_before_spark_starts(tmp_path: Path, arguments: list[str], error: str) -> None:
+    (tmp_path / "latin.toml").write_bytes(b'application.id = "caf\xe9"')
     done = subprocess.run(
         [PENSTOCK, "run", *arguments], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
     )
@@ -122,7 +128,6 @@ def test_what_is_wrong_is_said_before_spark_starts(tmp_path: Path, arguments: li
 @pytest.mark.spark
 @pytest.mark.broker
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_run_until_ctrl_c(
     penstock: Penstock, environment: dict[str, str], broker: LocalBroker, topic: TopicFactory, tmp_path: Path
 ) -> None:

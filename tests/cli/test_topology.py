@@ -53,10 +53,20 @@ def test_the_text_is_kafkas(folder: Path, target: str) -> None:
     assert "Processor: counts (stores: [counts])" in done.out
 
 
+def test_what_is_combined_before_the_shuffle_is_shown_as_long_as_it_is(folder: Path) -> None:
+    combined = "    Processor: counts-combine (stores: [])\n      --> counts-repartition-sink\n"
+    assert combined in penstock(folder, "word_count").out
+    assert "counts-combine" not in penstock(folder, "word_count", "-X", "statestore.cache.max.bytes=0").out
+
+
 def test_other_forms(folder: Path) -> None:
-    assert penstock(folder, "word_count", "-f", "mermaid").out.startswith("flowchart TD\n")
+    chart = penstock(folder, "word_count", "-f", "mermaid").out
+    assert chart.startswith("flowchart TD\n")
+    assert '["counts-combine"]' in chart
     described = json.loads(penstock(folder, "word_count", "-f", "json").out)
     assert [part["id"] for part in described["subtopologies"]] == [0, 1]
+    nodes = {node["name"]: node for node in described["subtopologies"][0]["nodes"]}
+    assert nodes["counts-combine"]["operator"] == "CombinePartials(count)"
 
 
 def test_a_picture_in_a_file(folder: Path) -> None:
@@ -65,8 +75,20 @@ def test_a_picture_in_a_file(folder: Path) -> None:
     picture = ET.fromstring((folder / "picture.svg").read_text())
     text = {element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")}
     assert {"lines", "counts", "counts-by-word", "counts-repartition", "Sub-topology 0", "Sub-topology 1"} <= text
+    assert "counts-combine" in text
     edges = [e for e in picture.iter("{http://www.w3.org/2000/svg}path") if e.get("marker-end")]
-    assert len(edges) == 11
+    assert len(edges) == 12
+
+
+@pytest.mark.parametrize(
+    ("output", "reason"), [("none/picture.svg", "No such file or directory"), (".", "Is a directory")]
+)
+def test_a_file_that_cannot_be_written_is_named(folder: Path, output: str, reason: str) -> None:
+    done = penstock(folder, "word_count", "-f", "svg", "-o", output)
+    assert (done.code, done.out) == (1, "")
+    assert done.err == (
+        f"penstock: {output} cannot be written: {reason}. Give the name of a file in a folder that exists.\n"
+    )
 
 
 def test_boxes_of_a_picture_do_not_overlap(folder: Path) -> None:
@@ -74,7 +96,7 @@ def test_boxes_of_a_picture_do_not_overlap(folder: Path) -> None:
     number = r'="([\d.]+)"'
     pattern = rf'<rect class="(?!part)\w+" x{number} y{number} width{number} height{number}'
     boxes = [tuple(map(float, found)) for found in re.findall(pattern, text)]
-    assert len(boxes) == 13
+    assert len(boxes) == 14
     for i, (x1, y1, w1, h1) in enumerate(boxes):
         for x2, y2, w2, h2 in boxes[i + 1 :]:
             assert x1 + w1 <= x2 or x2 + w2 <= x1 or y1 + h1 <= y2 or y2 + h2 <= y1

@@ -16,7 +16,8 @@ from penstock.kafka.transactions import TransactionalProducer
 from penstock.records import NO_HEADERS
 from penstock.spark.job import Job
 from penstock.spark.tasks import outputs
-from penstock.spark.tasks.outputs import Commit, SlotOutput, committed, outgoing, take_over
+from penstock.spark.tasks.outgoing import outgoing
+from penstock.spark.tasks.outputs import Commit, SlotOutput, committed, take_over
 from tests.conftest import TopicFactory
 from tests.runtime.copying import counting
 from tests.spark.application import Kafka

@@ -65,7 +65,6 @@ def bootstrap_servers(needs: list[str], request: pytest.FixtureRequest) -> str:
     return str(services["broker"].bootstrap_servers) if "broker" in services else DOCUMENTED_KAFKA
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(("page", "needs"), _parameters())
 def test_the_python_of_a_page_runs(
     page: Path, bootstrap_servers: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

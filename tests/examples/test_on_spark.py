@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 START = 1_700_000_000_000
 OUTPUTS = {"word_count": "word-counts", "stock_statistics": "stock-statistics", "clickstream": "activity"}
 
-pytestmark = [pytest.mark.spark, pytest.mark.broker, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.spark, pytest.mark.broker, pytest.mark.slow]
 
 
 @pytest.mark.parametrize("example", OUTPUTS)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-pytestmark = [pytest.mark.spark, pytest.mark.broker, pytest.mark.database, pytest.mark.slow, pytest.mark.timeout(280)]
+pytestmark = [pytest.mark.spark, pytest.mark.broker, pytest.mark.database, pytest.mark.slow]
 
 
 def run(example: str) -> tuple[list[str], list[list[str]]]:

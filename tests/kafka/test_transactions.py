@@ -162,6 +162,21 @@ def test_a_record_the_broker_refuses_aborts_and_the_work_is_tried_again(bench: B
     assert bench.seen() == ["once", "after"]
 
 
+def test_a_refusal_in_the_background_is_not_blamed_on_the_record_that_is_sent_next(
+    bench: Bench, topic: TopicFactory
+) -> None:
+    small = topic("small", config={"max.message.bytes": "500"})
+    producer = bench.producer()
+    producer.begin()
+    producer.produce(small, b"x" * 2_000, b"large")
+    producer.refused()
+    with pytest.raises(TransactionAborted, match=r"rolled back; .*Message size too large"):
+        producer.produce(bench.topic, b"innocent")
+    assert [one.key for one in producer.take_refused()] == [b"large"]
+    assert producer.take_refused() == []
+    assert bench.seen() == []
+
+
 def test_the_steps_by_hand(bench: Bench) -> None:
     producer = bench.producer()
     producer.begin()

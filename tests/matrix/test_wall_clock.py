@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 @pytest.mark.spark
 @pytest.mark.broker
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_punctuation_by_the_clock_of_the_batch(spark: SparkSession, broker: LocalBroker, tmp_path: Path) -> None:
     entry = Entry("heartbeat", {"in": "events", "other": "keyed"}, beat, "nothing")
     outcome = MatrixRun([entry], Kafka(broker.bootstrap_servers), "wall-clock", {}).run(spark, tmp_path)

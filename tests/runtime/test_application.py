@@ -346,6 +346,17 @@ def test_what_is_not_offered_names_what_to_use(app: ScriptedStreams, call: str, 
         method(*([None] if call.startswith("set") else []))
 
 
+@pytest.mark.parametrize("given", [None, StreamsBuilder().stream("orders"), StreamsBuilder])
+def test_what_is_no_topology_is_refused(given: Any) -> None:
+    with pytest.raises(ConfigError) as raised:
+        KafkaStreams(given, application_id="app", bootstrap_servers="nowhere:1")
+    name = "None" if given is None else f"a {type(given).__name__}"
+    assert str(raised.value) == (
+        f"KafkaStreams was given {name} instead of a topology. Give the StreamsBuilder, or what its build() returns. A "
+        "function that makes one has to be called and to return it."
+    )
+
+
 def test_required_settings_and_handlers_are_checked_when_it_is_made() -> None:
     with pytest.raises(ConfigError, match=r"the setting application.id is missing"):
         KafkaStreams(StreamsBuilder(), bootstrap_servers="x:1")

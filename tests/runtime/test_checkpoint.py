@@ -21,10 +21,24 @@ def test_a_checkpoint_remembers_stores_and_the_partitions_of_repartition_topics(
     folder = str(tmp_path / "new")
     assert recall(folder) is None
     now = remember(counting(rekeyed=True), {"orders": 3, "by-value-repartition": 3})
-    assert now == Remembered({"counts": 1}, {"by-value-repartition": 3})
+    assert now == Remembered({"counts": 1}, {"by-value-repartition": 3}, [], now.history)
     write(folder, now)
     assert recall(folder) == now
     check_unchanged(now, now, folder)
+
+
+def test_a_checkpoint_has_one_history_until_it_is_removed(tmp_path: Path) -> None:
+    folder, topology, counts = str(tmp_path), counting(), {"orders": 2}
+    write(folder, remember(topology, counts, slots=[2]))
+    first = recall(folder)
+    assert first is not None
+    write(folder, remember(topology, counts, slots=[1], before=first))
+    assert recall(folder) == Remembered({"counts": 0}, {}, [1], first.history)
+    (tmp_path / "application.json").unlink()
+    write(folder, remember(topology, counts, slots=[1], before=recall(folder)))
+    after = recall(folder)
+    assert after is not None
+    assert after.history != first.history
 
 
 @pytest.mark.parametrize(
@@ -40,6 +54,6 @@ def test_a_topology_that_does_not_fit_the_state_is_refused(before: Topology, now
         check_unchanged(remember(before, partitions), remember(now, partitions), "there")
     assert str(raised.value) == (
         f'the topology does not fit the state in there ({difference}). Give stores names of their own (name="...") so '
-        'that they survive edits; set penstock.topology.changed="allow" to start with the changed ones empty, or use a '
-        "new application.id."
+        'that they survive edits; set penstock.topology.changed="allow" to go on (new stores start empty, orphaned ones '
+        "are kept in case their names come back), or use a new application.id."
     )

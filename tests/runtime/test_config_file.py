@@ -40,19 +40,50 @@ def test_properties_as_java_programs_have_them(tmp_path: Path) -> None:
     assert read_config(path) == {"application.id": "word-count", "num.stream.threads": "4"}
 
 
+def test_properties_that_go_over_lines_with_other_separators_and_escapes(tmp_path: Path) -> None:
+    text = r"""
+application.id: word-count
+client.id caf\u00e9
+app.path = C\:\\data\ttab
+sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \
+  username="ann" \
+  password="a=b:c";
+"""
+    assert read_config(written(tmp_path, "app.properties", text)) == {
+        "application.id": "word-count",
+        "client.id": "café",
+        "app.path": "C:\\data\ttab",
+        "sasl.jaas.config": "org.apache.kafka.common.security.plain.PlainLoginModule required "
+        'username="ann" password="a=b:c";',
+    }
+
+
 @pytest.mark.parametrize(
     ("name", "text", "error"),
     [
-        ("app.toml", "application.id = word-count", "app.toml is not TOML: "),
-        ("app.properties", "application.id", "line 1 of {folder}/app.properties is not key=value: application.id"),
+        ("app.toml", b"application.id = word-count", "app.toml is not TOML: "),
+        (
+            "app.properties",
+            rb"app.path=C:\users",
+            r"app.properties cannot be read: Malformed \uxxxx encoding in line 1. A backslash begins an escape there: write",
+        ),
+        ("app.toml", b"\xff\xfe", "the settings file {folder}/app.toml is not UTF-8. Save it as UTF-8; it is TOML, or"),
+        (
+            "app.properties",
+            b"a=\xe9",
+            "the settings file {folder}/app.properties is not UTF-8. Save it as UTF-8; it is",
+        ),
     ],
 )
-def test_what_cannot_be_read_is_named(tmp_path: Path, name: str, text: str, error: str) -> None:
+def test_what_cannot_be_read_is_named(tmp_path: Path, name: str, text: bytes, error: str) -> None:
+    (tmp_path / name).write_bytes(text)
     with pytest.raises(ConfigError) as raised:
-        read_config(written(tmp_path, name, text))
+        read_config(tmp_path / name)
     assert error.format(folder=tmp_path) in str(raised.value)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"the settings file .*/app.toml cannot be read: No such file or directory"):
+    with pytest.raises(
+        ConfigError, match=r"the settings file .*/app.toml cannot be read: No such file or directory. Give a"
+    ):
         read_config(tmp_path / "app.toml")

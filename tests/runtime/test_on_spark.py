@@ -29,7 +29,7 @@ from tests.runtime.copying import counting, double_or_nothing, doubling
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.broker, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.spark, pytest.mark.broker, pytest.mark.slow]
 
 Run = Callable[..., KafkaStreams]
 
@@ -241,8 +241,8 @@ def committed(broker: LocalBroker, topic: str) -> list[bytes]:
 
 def until(reached: Callable[[], bool]) -> None:
     pause = threading.Event()
-    for _ in range(1200):
+    for _ in range(2400):
         if reached():
             return
         pause.wait(0.1)
-    raise AssertionError("not reached in two minutes")
+    raise AssertionError("not reached in four minutes")

@@ -82,5 +82,11 @@ def test_files_that_cannot_be_used(tmp_path: Path, name: str, text: str, error: 
     with pytest.raises(ConfigError) as raised:
         read_positions(tmp_path / name)
     assert str(raised.value).startswith(error.format(path=tmp_path / name))
-    with pytest.raises(ConfigError, match="cannot be read: No such file"):
+    with pytest.raises(ConfigError, match=r"cannot be read: No such file or directory. Give a text file with lines of"):
         read_positions(tmp_path / "none")
+    (tmp_path / name).write_bytes(b"caf\xe9,0,1")
+    with pytest.raises(ConfigError) as raised:
+        read_positions(tmp_path / name)
+    assert str(raised.value) == (
+        f"the file {tmp_path / name} is not UTF-8. Give a text file with lines of topic,partition,offset, or JSON."
+    )

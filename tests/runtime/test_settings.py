@@ -10,7 +10,7 @@ import pytest
 
 from penstock.errors import ConfigError
 from penstock.handlers import LogAndContinueExceptionHandler
-from penstock.runtime.setting_table import NO_EFFECT, OLD_NAMES, SETTINGS
+from penstock.runtime.setting_table import NO_EFFECT, NOT_YET, OLD_NAMES, SETTINGS
 from penstock.runtime.settings import Settings
 from penstock.runtime.settings_page import settings_page
 
@@ -115,6 +115,36 @@ def test_settings_without_effect_are_accepted_and_said(key: str, caplog: pytest.
     with caplog.at_level(logging.INFO, logger="penstock.settings"):
         assert Settings({key: 3})[key] == 3
     assert caplog.messages == [f"the setting {key} has no effect here: Spark does what it steers"]
+
+
+@pytest.mark.parametrize("key", sorted(NOT_YET))
+def test_settings_of_what_is_not_there_yet_are_accepted_and_said(key: str, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="penstock.settings"):
+        assert Settings({key: "x"})[key] == "x"
+    assert caplog.messages == [f"the setting {key} has no effect yet"]
+
+
+@pytest.mark.parametrize(
+    "folder",
+    ["here", "/data/12:30", "file:/x", "file:///x", "s3://b/x?region=eu-west-1", "hdfs:///x", Path("/x"), "C:\\x"],
+)
+def test_places_a_checkpoint_may_have(folder: Any) -> None:
+    assert Settings({"penstock.checkpoint": folder})["penstock.checkpoint"] == str(folder)
+
+
+@pytest.mark.parametrize(
+    ("folder", "expected"),
+    [
+        ("foo://bar", "a path, or a URI with file, s3, gs, gcs, hdfs, viewfs, abfs or abfss before the ://."),
+        ("s3a://b/x", "a path, or a URI with file, s3, gs,"),
+        ("s3:/bar", "s3://BUCKET-OR-HOST/FOLDER."),
+        ("s3://", "s3://BUCKET-OR-HOST/FOLDER."),
+    ],
+)
+def test_places_it_may_not_have_are_refused_before_anything_starts(folder: str, expected: str) -> None:
+    text = message({"penstock.checkpoint": folder})
+    assert text.startswith(f"the setting penstock.checkpoint is {folder!r}: expected {expected}")
+    assert "Folder of the checkpoint (a path or a URI such as `s3://bucket/app`)" in text
 
 
 def test_a_missing_setting_says_how_to_give_it() -> None:

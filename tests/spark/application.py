@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,8 @@ from penstock.kafka.admin import Admin
 from penstock.kafka.clients import open_range_consumer
 from penstock.kafka.producing import RecordProducer
 from penstock.kafka.ranges import read_range
+
+_PATIENCE_SECONDS = 240
 
 
 class Kafka:
@@ -62,10 +65,11 @@ def running(topology: Any, spark: Any, kafka: Kafka, folder: Path, **settings: A
 def until(reached: Callable[[], bool], streams: KafkaStreams | None = None) -> None:
     """Wait for something, or for the application's failure."""
     pause = threading.Event()
-    for _ in range(1800):
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while time.monotonic() < deadline:
         if reached():
             return
         if streams is not None:
             streams.wait("1ms")
         pause.wait(0.05)
-    raise AssertionError("not reached in 90 seconds")
+    raise AssertionError(f"not reached in {_PATIENCE_SECONDS} seconds")

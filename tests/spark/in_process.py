@@ -30,6 +30,7 @@ class InProcess:
         self.checkpoint = folder / "checkpoint"
         built = topology if isinstance(topology, Topology) else topology.build(given)
         self.job: Job = make_job(built, given, checkpoint=str(self.checkpoint), local=str(folder / "local"), cores=2)
+        self.rows: list[Any] = []  # of the last batch
         self._planner = Planner(
             self.job, Admin(self.job.kafka["admin"]), Samples(self.job.kafka["consumer"], group_id="samples")
         )
@@ -73,6 +74,11 @@ class InProcess:
         for plan in self._planner.slots(start, end):
             mine = [row for row in rows if row["level"] == plan.level and row["slot"] == plan.slot]
             rows += run_slot(self.job, plan, mine)
+        self.rows = rows
+
+    def metric(self, name: str) -> int:
+        """A figure of the last batch, as Spark sums it."""
+        return sum(row.get(name) or 0 for row in self.rows)
 
     def lose_state(self) -> None:
         """Remove the checkpoint's state and what nodes keep of it."""

@@ -59,6 +59,7 @@ def test_kafka_away_is_transient(error: str, kind: str) -> None:
     [
         "penstock.kafka.errors.DeliveryFailed: 1 record was not delivered (out-0: Message size too large)",
         "penstock.kafka.errors.KafkaClientError: Kafka refused: Invalid record (INVALID_RECORD)",
+        "penstock.kafka.errors.RecordRefused: Kafka does not take a record for a-changelog with the key b'k': Message size too large",
         "penstock.kafka.errors.TopicMissing: Topic 'orders' does not exist",
         "penstock.kafka.errors.OffsetsGone: Offsets 3 to 9 of a-0 cannot be read: it now holds offsets 5 to 9",
         "penstock.interpreter.guards.TaskFailed: TimeoutError: timed out (node n, task 0_0)",

@@ -18,7 +18,7 @@ from tests.spark.fake_kafka import make_job
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.broker, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.broker]
 
 
 @pytest.mark.spark

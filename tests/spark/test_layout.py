@@ -8,7 +8,7 @@ import pytest
 
 from penstock import StreamsBuilder
 from penstock.errors import TopologyError
-from penstock.spark.layout import Layout, lay_out
+from penstock.spark.layout import Layout, batch_of, lay_out, pass_number
 
 SERDES: Any = {"key_serde": "string", "value_serde": "string"}
 
@@ -105,3 +105,21 @@ def test_chains_of_repartitions_go_one_level_deeper_each() -> None:
     found = layout(builder, **{"in": 2})
     assert [p.level for p in found.passes] == [0, 1, 2, 3]
     assert found.levels == 4
+
+
+def test_a_repartition_does_not_change_its_partitions_under_its_state() -> None:
+    builder = StreamsBuilder()
+    builder.stream("in", **SERDES).repartition(partitions=8, name="r").to("out", **SERDES)
+    topology = builder.build()
+    (name,) = topology.internal_topics
+    assert lay_out(topology, {"in": 2}, {name: 8}).partitions[name] == 8
+    with pytest.raises(TopologyError, match=f"{name} is to have 8 partitions, but the state .* is spread over 4"):
+        lay_out(topology, {"in": 2}, {name: 4})
+
+
+def test_passes_are_numbered_on_whatever_their_number_was() -> None:
+    numbers = [
+        pass_number(batch, index) for batch, passes in ((-1, 1), (0, 2), (1, 3), (2, 1)) for index in range(passes)
+    ]
+    assert numbers == sorted(set(numbers))
+    assert [batch_of(number) for number in numbers] == [-1, 0, 0, 1, 1, 1, 2]

@@ -258,3 +258,31 @@ def test_the_pace_follows_the_time_of_batches(tmp_path: Path) -> None:
         position = end
     assert sizes == pytest.approx([10_000, 10_000, 50_000, 90_000, 360_000, 360_000], rel=0.01)
     # From the fifth on it knows the pace: four times as much, because so much waits.
+
+
+def test_a_topic_that_comes_back_goes_on_where_it_was(tmp_path: Path) -> None:
+    kafka, both, alone = FakeKafka(), stream("a", "b"), stream("a")
+    kafka.add("a", range(10))
+    kafka.add("b", range(10))
+
+    def batch(topology: Topology, start: Offsets | None) -> tuple[Offsets, dict[At, tuple[int, int]]]:
+        topics = {"a": 1} if topology is alone else {"a": 1, "b": 1}
+        planner = Planner(make_job(topology, topics, tmp_path), kafka, kafka, Clock())
+        begin = planner.initial() if start is None else start
+        end = planner.next(begin)
+        return end, ranges(planner, begin, end)
+
+    end, _ = batch(both, None)
+    for number in range(2):
+        kafka.add("a", range(20 + number))
+        end, read = batch(alone, end)
+        assert set(read) == {("a", 0)}
+    kafka.add("b", range(15))
+    end, read = batch(both, end)
+    assert read["b", 0] == (10, 15)
+    assert "left" not in end
+    kafka.add("a", range(30))
+    end, _ = batch(alone, end)
+    kafka.add("b", range(3))  # deleted and made again
+    _, read = batch(both, end)
+    assert read["b", 0] == (0, 3)

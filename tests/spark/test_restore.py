@@ -33,7 +33,7 @@ from tests.conftest import TopicFactory
 from tests.spark.application import Kafka
 from tests.spark.in_process import InProcess
 
-pytestmark = [pytest.mark.broker, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.broker]
 TEXT: dict[str, Any] = {"key_serde": "string", "value_serde": "string"}
 Build = Callable[[StreamsBuilder, str, str], None]
 

@@ -168,7 +168,6 @@ main()
 
 
 @pytest.mark.spark
-@pytest.mark.timeout(300)
 def test_a_terminal_shows_only_what_the_program_says_and_nothing_stays(tmp_path: Path) -> None:
     (tmp_path / "tmp").mkdir()
     (tmp_path / "cwd").mkdir()
@@ -231,7 +230,6 @@ os._exit(0)  # a query that is never called cannot be stopped
 
 
 @pytest.mark.spark
-@pytest.mark.timeout(300)
 def test_a_program_with_many_open_files_is_called_by_spark(tmp_path: Path) -> None:
     resource = pytest.importorskip("resource")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -14,9 +14,10 @@ from penstock.cli.errors import InputError, clean_end
 from penstock.cli.run import ApplicationId, Config, Given, Servers, application_settings, default_application_id
 
 if TYPE_CHECKING:
+    from penstock.kafka.admin import Admin
     from penstock.runtime.reset import ResetPlan
     from penstock.runtime.reset_target import ResetTarget
-    from penstock.runtime.settings import Settings
+    from penstock.topology.topology import Topology
 
 _WHERE = "Where to start (earliest, if nothing is said)"
 
@@ -75,6 +76,7 @@ def reset(
     from penstock.runtime.client_roles import client_roles
     from penstock.runtime.reset import carry_out, plan_reset
     from penstock.runtime.settings import Settings
+    from penstock.runtime.topology_target import load_topology
 
     where = _where(
         earliest=to_earliest, latest=to_latest, time=to_datetime, duration=by_duration, offset=to_offset, shift=shift_by,
@@ -87,17 +89,20 @@ def reset(
         settings = Settings(given)
         name = settings.required("application.id")
         admin = Admin(client_roles(settings)["admin"], reachable_seconds=REACHABLE_SECONDS)
+        topology = None if target is None else load_topology(target, settings)
         plan = plan_reset(
             admin,
             name,
             checkpoint_folder(settings),
             where,
             local=local_state(state_folder(settings), name),
-            input_topics=input_topic or (() if target is None else _input_topics(target, settings, admin)),
+            input_topics=input_topic or (() if topology is None else _input_topics(topology, admin)),
             internal_topics=internal_topic or (),
+            topology=topology,
             force=force,
         )
         _show(plan, sys.stdout.isatty())
+        _warn(plan)
         if not execute:
             print("Nothing was changed. Add --execute to do it.", file=sys.stderr)
             return
@@ -144,11 +149,9 @@ def _milliseconds(text: str) -> int:
     return instant_ms(time)
 
 
-def _input_topics(target: str, settings: Settings, admin: Any) -> list[str]:
+def _input_topics(topology: Topology, admin: Admin) -> list[str]:
     from penstock.runtime.source_topics import partition_counts
-    from penstock.runtime.topology_target import load_topology
 
-    topology = load_topology(target, settings)
     followed = {topic for node in topology.global_stores.values() for topic in node.source.topics}
     return [topic for topic in partition_counts(topology, admin.topics()) if topic not in followed]
 
@@ -174,6 +177,24 @@ def _show(plan: ResetPlan, terminal: bool) -> None:
         print(f"delete group {plan.group}")
     for path in (*plan.folders, *plan.local):
         print(f"remove {path}")
+
+
+def _warn(plan: ResetPlan) -> None:
+    """Topics of which only the name says whose they are: another application's name may begin with this one's."""
+    name = plan.application_id
+    if plan.guessed:
+        print(
+            f"Warning: the checkpoint {plan.checkpoint} does not say which topics are those of {name}, so all internal "
+            f"topics count whose names begin with {name}-. Some may be another application's. Name MODULE:TOPOLOGY, or "
+            "the application's own penstock.checkpoint, and only its own count.",
+            file=sys.stderr,
+        )
+    if plan.unknown:
+        print(
+            f"Not of {name}, as far as its checkpoint and topology say, and kept: {', '.join(plan.unknown)}. Name those "
+            "that are to be deleted with --internal-topic.",
+            file=sys.stderr,
+        )
 
 
 def _note(change: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from penstock.cli.errors import clean_end
+from penstock.cli.errors import InputError, clean_end
 from penstock.cli.run import Config, Given, Target, application_settings
 
 
@@ -32,9 +32,11 @@ def topology(
     config: Config = None,
     setting: Given = None,
 ) -> None:
-    """Show a topology: nodes, topics and stores by sub-topology.
+    """Show a topology as it runs: nodes, topics and stores by sub-topology.
 
     Settings count where they change it (topology.optimization, for example).
+    A node whose name ends in -combine sends one partial aggregate a key and
+    batch instead of every record; Kafka Streams has no such node.
     Neither Kafka nor Spark is needed.
 
     \b
@@ -44,12 +46,13 @@ def topology(
       penstock topology word_count.py -X topology.optimization=all --format mermaid
     """  # noqa: D301 - \b keeps the examples' lines
     from penstock.cli.topology_svg import topology_svg
+    from penstock.runtime.as_run import as_run
     from penstock.runtime.settings import Settings
     from penstock.runtime.topology_target import load_topology
 
     with clean_end():
         settings = Settings(application_settings(config, None, None, setting))
-        description = load_topology(target, settings).describe()
+        description = as_run(load_topology(target, settings), settings).describe()
         if format_ is Format.svg:
             text = topology_svg(description)
         elif format_ is Format.mermaid:
@@ -59,5 +62,11 @@ def topology(
         if output is None:
             sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
         else:
-            output.write_text(text, encoding="utf-8")
+            try:
+                output.write_text(text, encoding="utf-8")
+            except OSError as error:
+                raise InputError(
+                    f"{output} cannot be written: {error.strerror}",
+                    hint="Give the name of a file in a folder that exists.",
+                ) from error
             print(f"Wrote {output}.", file=sys.stderr)

@@ -196,6 +196,10 @@ class Admin:
         )
         return TopicDescription(name, described, self._topic_configs(name))
 
+    def topic_settings(self, name: str) -> dict[str, str]:
+        """What counts for a topic: its own settings, and those it has from the broker."""
+        return {key: entry.value for key, entry in self._config_entries(name).items() if entry.value is not None}
+
     def start_offsets(self, partitions: Iterable[PartitionId]) -> dict[PartitionId, int]:
         """The first offset each partition holds."""
         return self._offsets(partitions, _OFFSET_SPEC.earliest(), committed=False)
@@ -265,10 +269,13 @@ class Admin:
                 raise TopicMissing(topic, partition=partition)
 
     def _topic_configs(self, name: str) -> dict[str, str]:
+        entries = self._config_entries(name)
+        return {key: entry.value for key, entry in sorted(entries.items()) if entry.source == _SET_ON_TOPIC}
+
+    def _config_entries(self, name: str) -> dict[str, Any]:
         resource = ConfigResource(ConfigResource.Type.TOPIC, name)
         ask = partial(self._client.describe_configs, [resource], request_timeout=REQUEST_SECONDS)
-        entries = self._call(ask, topic=name)[resource]
-        return {key: entry.value for key, entry in sorted(entries.items()) if entry.source == _SET_ON_TOPIC}
+        return self._call(ask, topic=name)[resource]  # type: ignore[no-any-return]
 
     def _metadata(self) -> Any:
         return require_broker(self._client, self._settings, self._events, seconds=self._reachable_seconds)

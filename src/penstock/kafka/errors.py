@@ -7,6 +7,7 @@ PenstockError
     ├── TopicMissing
     ├── TopicExists
     ├── RecordTooLarge          one record is larger than the client may send
+    ├── RecordRefused           one record that the broker will never take
     ├── TopicMismatch           the topic is there, with another number of partitions
     ├── OffsetsGone             records were deleted before they were read
     ├── RangeStalled            a range stopped giving records
@@ -23,6 +24,8 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from penstock.errors import PenstockError
+
+_SHOWN_KEY_BYTES = 60
 
 
 class KafkaClientError(PenstockError):
@@ -88,6 +91,21 @@ class RecordTooLarge(KafkaClientError):
             f"A record for {topic} is too large for the client",
             hint="Raise message.max.bytes in the producer's settings and max.message.bytes of the topic.",
         )
+
+
+class RecordRefused(KafkaClientError):
+    """A record that the broker does not take, however often it is sent."""
+
+    def __init__(self, topic: str, key: bytes | None, reason: str, *, hint: str = "") -> None:
+        self.topic = topic
+        self.key = key
+        self.reason = reason
+        shown = "without a key" if key is None else f"with the key {_shortened(key)!r}"
+        super().__init__(f"Kafka does not take a record for {topic} {shown}: {reason}", hint=hint)
+
+
+def _shortened(key: bytes) -> bytes:
+    return key if len(key) <= _SHOWN_KEY_BYTES else key[:_SHOWN_KEY_BYTES] + b"..."
 
 
 class TopicMismatch(KafkaClientError):

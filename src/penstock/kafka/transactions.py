@@ -133,6 +133,8 @@ class TransactionalProducer:
             if error.args[0].code() in {FATAL, STATE} | FENCED:
                 # The producer failed in the background; only the transaction interface says how.
                 self._step(self._held().abort_transaction)
+                # It was of an earlier record, and its roll-back went well: this record is not to blame.
+                raise self._aborted("the transaction was rolled back") from None
             raise record_error(error.args[0], self._settings, topic, partition) from None
 
     def raw_produce(self) -> Callable[..., None]:
@@ -143,12 +145,15 @@ class TransactionalProducer:
         """Wait until all records have an answer; those that Kafka will not take, for which the transaction has to be
         rolled back.
         """
-        producer = self._held()
-        deadline = time.monotonic() + self._seconds
-        # In short steps: once a record is refused, the client keeps the others back.
-        while producer.flush(_FLUSH_STEP_SECONDS) and not self._failures.count and time.monotonic() < deadline:
-            pass
+        self._await_reports()
         return list(self._failures.refused)
+
+    def take_refused(self) -> list[RefusedRecord]:
+        """After a failure: the records that Kafka will not take, as far as it is known, each told once."""
+        if self._producer is not None:
+            self._flush(_FLUSH_STEP_SECONDS)  # a transaction fails a moment before its records are reported
+        found, self._failures.refused = self._failures.refused, []
+        return found
 
     def send_offsets(self, offsets: Sequence[TopicPartition], group_metadata: Any) -> None:
         """Commit consumer group offsets, with their metadata, in the transaction.
@@ -185,6 +190,10 @@ class TransactionalProducer:
             ProducerFenced: Another producer has the id.
         """
         producer = self._held()
+        # A record that fails during the client's own commit makes it wait for all others, which are not sent any more.
+        left = self._await_reports()
+        if left and not self._failures.count:
+            raise TransactionError(self.transactional_id, f"{left} records still wait after {self._seconds:g} seconds")
         self._step(lambda: producer.commit_transaction(self._seconds))
 
     def abort(self) -> None:
@@ -198,6 +207,22 @@ class TransactionalProducer:
         if producer is not None:
             # What is queued must not keep the client alive. Its own close() would first try to end the transaction.
             producer.purge()
+
+    def _await_reports(self) -> int:
+        """Wait until all records have an answer, or one has a bad one; how many have none."""
+        deadline = time.monotonic() + self._seconds
+        # In short steps: once a record is refused, the client keeps the others back.
+        while (left := self._flush(_FLUSH_STEP_SECONDS)) and not self._failures.count and time.monotonic() < deadline:
+            pass
+        return left
+
+    def _flush(self, seconds: float) -> int:
+        try:
+            return self._held().flush(seconds)
+        except KafkaException as error:
+            # Fatal; the transaction interface says how.
+            logger.debug("%s: %s", self.transactional_id, plain_reason(error.args[0]))
+            return 0
 
     def _held(self) -> Producer:
         if self._producer is None:
@@ -230,9 +255,12 @@ class TransactionalProducer:
         if error.code() in FENCED:
             return ProducerFenced(self.transactional_id, reason, hint=_FENCED_HINT)
         if error.txn_requires_abort():
-            # The commit says only how many records failed; their reports say why.
-            why = [f"{where}: {refusal}" for where, refusal in self._failures.first[:1]]
-            return TransactionAborted(self.transactional_id, "; ".join([reason, *why]))
+            return self._aborted(reason)
         if error.code() in DENIED:
             return translate(error, self._settings)
         return TransactionError(self.transactional_id, f"{reason} ({error.name()})")
+
+    def _aborted(self, reason: str) -> TransactionAborted:
+        # The client says only how many records failed; their reports say why.
+        why = [f"{where}: {refusal}" for where, refusal in self._failures.first[:1]]
+        return TransactionAborted(self.transactional_id, "; ".join([reason, *why]))

@@ -17,6 +17,7 @@ from typing_extensions import Self
 
 from penstock.durations import Duration, duration_ms
 from penstock.errors import ConfigError, StreamsError, UnsupportedOperation
+from penstock.runtime.as_run import as_run
 from penstock.runtime.host import Host, Progress
 from penstock.runtime.metrics import prometheus_text
 from penstock.runtime.metrics_server import MetricsServer
@@ -25,6 +26,8 @@ from penstock.runtime.signals import stop_signals
 from penstock.runtime.states import Lifecycle, StateListener, StreamsState
 from penstock.runtime.supervisor import Patience, Supervisor
 from penstock.runtime.uncaught import StreamThreadExceptionResponse, UncaughtHandler
+from penstock.streams.builder import StreamsBuilder
+from penstock.topology.description import TopologyDescription
 from penstock.topology.topology import Topology
 
 _RESTORE_CALLS = ("on_restore_start", "on_batch_restored", "on_restore_end")
@@ -55,7 +58,7 @@ class KafkaStreams:
         self.application_id = self._settings.required("application.id")
         self._settings.required("bootstrap.servers")
         self._settings.task_config()  # handlers and serdes that cannot be used are refused here, not in a worker
-        self._topology: Topology = topology if isinstance(topology, Topology) else topology.build(self._settings)
+        self._topology = _built(topology, self._settings)
         self._life = Lifecycle(self.application_id)
         self._created = time.time()
         self._metrics_server: MetricsServer | None = None
@@ -291,6 +294,13 @@ class KafkaStreams:
             **self._host.metrics(),
         }
 
+    def describe(self) -> TopologyDescription:
+        """The topology as it runs: `Topology.describe()`, and the steps that the settings add to it.
+
+        A node whose name ends in `-combine` sends one partial aggregate a key and batch instead of every record.
+        """
+        return as_run(self._topology, self._settings).describe()
+
     def metrics_text(self) -> str:
         """The same in the text format of Prometheus."""
         return prometheus_text(self.application_id, self.metrics)
@@ -318,6 +328,20 @@ class KafkaStreams:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _built(topology: Any, settings: Settings) -> Topology:
+    """The topology that was given, built if it is a builder."""
+    if isinstance(topology, Topology):
+        return topology
+    if isinstance(topology, StreamsBuilder):
+        return topology.build(settings)
+    given = "None" if topology is None else f"a {type(topology).__name__}"
+    raise ConfigError(
+        f"KafkaStreams was given {given} instead of a topology",
+        hint="Give the StreamsBuilder, or what its build() returns. A function that makes one has to be called and to "
+        "return it.",
+    )
 
 
 def state_folder(settings: Settings) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 
 from penstock.errors import TopologyError
 from penstock.state.disk.checkpoint_files import read_json, write_json
@@ -20,24 +21,39 @@ class Remembered:
     Attributes:
         stores: Each store's sub-topology.
         internal_topics: Number of partitions of each repartition topic: state is spread by it, so it never changes.
+        slots: How many slots of each level write in transactions; none without them.
+        history: Names the life of the checkpoint, which ends with a reset.
     """
 
     stores: dict[str, int]
     internal_topics: dict[str, int]
+    slots: list[int] = field(default_factory=list)
+    history: str = field(default_factory=lambda: uuid.uuid4().hex)
 
 
-def remember(topology: Topology, partitions: Mapping[str, int]) -> Remembered:
-    """What is to be remembered of a topology laid out over these partition counts."""
-    return Remembered(
+def remember(
+    topology: Topology, partitions: Mapping[str, int], *, slots: Sequence[int] = (), before: Remembered | None = None
+) -> Remembered:
+    """What is to be remembered of a topology.
+
+    Args:
+        topology: The topology.
+        partitions: Partition counts of its topics.
+        slots: How many slots of each level write in transactions.
+        before: What was remembered until now, if it is not a new checkpoint.
+    """
+    now = Remembered(
         {store: part.id for part in topology.subtopologies() for store in part.stores},
         {name: partitions[name] for name in topology.internal_topics},
+        list(slots),
     )
+    return now if before is None else replace(now, history=before.history)
 
 
 def recall(checkpoint: str) -> Remembered | None:
     """What a checkpoint remembers; None for a new one."""
     kept = read_json(checkpoint, _FILE)
-    return None if kept is None else Remembered(kept["stores"], kept["internal_topics"])
+    return None if kept is None else Remembered(**kept)
 
 
 def write(checkpoint: str, remembered: Remembered) -> None:
@@ -64,5 +80,6 @@ def check_unchanged(before: Remembered, now: Remembered, checkpoint: str) -> Non
     raise TopologyError(
         f"the topology does not fit the state in {checkpoint} ({'; '.join(parts)})",
         hint='Give stores names of their own (name="...") so that they survive edits; set '
-        f'{OVERRIDE}="allow" to start with the changed ones empty, or use a new application.id.',
+        f'{OVERRIDE}="allow" to go on (new stores start empty, orphaned ones are kept in case their names come back), '
+        "or use a new application.id.",
     )

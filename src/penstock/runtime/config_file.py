@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.errors import ConfigError
+from penstock.properties import parse_properties
 
 # In the standard library since 3.11. By name: a type checker for 3.10 would look for the other one, wherever it runs.
 _toml: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
@@ -25,9 +26,16 @@ def read_config(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise ConfigError(f"the settings file {path} cannot be read: {error.strerror}") from error
+        raise ConfigError(
+            f"the settings file {path} cannot be read: {error.strerror}",
+            hint=f"Give a file in TOML or .properties; the current folder is {Path.cwd()}.",
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            f"the settings file {path} is not UTF-8", hint="Save it as UTF-8; it is TOML, or Java's .properties."
+        ) from error
     if path.suffix == ".properties":
-        return dict(_properties(text, path))
+        return _properties(text, path)
     try:
         return dict(_flat(_toml.loads(text), ""))
     except ValueError as error:
@@ -44,12 +52,12 @@ def _flat(table: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
             yield f"{prefix}{key}", value
 
 
-def _properties(text: str, path: Path) -> Iterator[tuple[str, str]]:
-    for number, line in enumerate(text.splitlines(), start=1):
-        content = line.strip()
-        if not content or content.startswith(("#", "!")):
-            continue
-        key, separator, value = content.partition("=")
-        if not separator:
-            raise ConfigError(f"line {number} of {path} is not key=value: {content}")
-        yield key.strip(), value.strip()
+def _properties(text: str, path: Path) -> dict[str, Any]:
+    try:
+        # Kafka's clients trim values, Java's parser does not.
+        return {key: value.strip() for key, value in parse_properties(text).items()}
+    except ConfigError as error:
+        raise ConfigError(
+            f"the settings file {path} cannot be read: {error.message}",
+            hint=r"A backslash begins an escape there: write it as \\.",
+        ) from error

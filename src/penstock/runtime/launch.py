@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from penstock.kafka.admin import Admin
-from penstock.optimizer.combine_before_shuffle import combine_before_shuffle
-from penstock.runtime.checkpoint import OVERRIDE, check_unchanged, recall, remember, write
+from penstock.runtime.as_run import as_run
+from penstock.runtime.checkpoint import OVERRIDE, Remembered, check_unchanged, recall, remember, write
 from penstock.runtime.client_roles import client_roles, start_policy
 from penstock.runtime.commit_topics import make_commit_topics, refuse_lost_checkpoint
 from penstock.runtime.settings import Settings
@@ -38,14 +38,21 @@ def make_job(
         TopologyError: Joined topics have different numbers of partitions, or the state is another topology's.
     """
     from penstock.spark.changelogs import ensure_changelogs
+    from penstock.spark.fencing import fence
     from penstock.spark.job import Job, Limits
     from penstock.spark.restore import restore_lost_state
 
-    if settings["statestore.cache.max.bytes"] > 0:
-        topology = combine_before_shuffle(topology)
+    topology = as_run(topology, settings)
     clients = client_roles(settings)
     admin = Admin(clients["admin"])
-    layout = _lay_out(topology, settings, admin, checkpoint)
+    before = recall(checkpoint)
+    layout = _lay_out(topology, settings, admin, checkpoint, before)
+    slots = settings["penstock.slots"] or cores
+    used = [layout.slots(level, slots) for level in range(layout.levels)] if settings.exactly_once else []
+    if before is not None and before.slots not in ([], used):
+        fence(clients["producer"], settings.required("application.id"), before.slots)
+    now = remember(topology, layout.partitions, slots=used, before=before)
+    write(checkpoint, now)
     if settings.exactly_once:
         make_commit_topics(
             admin,
@@ -58,7 +65,7 @@ def make_job(
         run=uuid.uuid4().hex,
         topology=topology,
         layout=layout,
-        slots=settings["penstock.slots"] or cores,
+        slots=slots,
         config=settings.task_config(state_dir=local),
         kafka=clients,
         exactly_once=settings.exactly_once,
@@ -76,27 +83,27 @@ def make_job(
             "from_group": settings["penstock.start.from.group"],
         },
         fail_on_data_loss=settings["penstock.fail.on.data.loss"],
+        history=now.history,
         crash=settings["penstock.crash"],
     )
     ensure_changelogs(admin, job)
     return restore_lost_state(job, admin, restore_listener)
 
 
-def _lay_out(topology: Topology, settings: Settings, admin: Admin, checkpoint: str) -> Layout:
+def _lay_out(
+    topology: Topology, settings: Settings, admin: Admin, checkpoint: str, before: Remembered | None
+) -> Layout:
     """Lay the tasks out as the checkpoint knows them: repartition topics keep the partitions they started with."""
     from penstock.spark.layout import lay_out
 
     existing = admin.topics()
-    before = recall(checkpoint)
     if before is None and settings.exactly_once and settings["penstock.restore"] != "changelog":
         refuse_lost_checkpoint(admin, settings.required("application.id"), checkpoint)
     layout = lay_out(topology, partition_counts(topology, existing), {} if before is None else before.internal_topics)
     dead_letters = settings["errors.dead.letter.queue.topic.name"]
     require_outputs(topology, existing, [(dead_letters, "the dead letter topic")] if dead_letters else [])
-    now = remember(topology, layout.partitions)
     if before is not None and settings[OVERRIDE] != "allow":
-        check_unchanged(before, now, checkpoint)
-    write(checkpoint, now)
+        check_unchanged(before, remember(topology, layout.partitions), checkpoint)
     return layout
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import time
 from collections.abc import Iterable, Mapping
@@ -15,22 +14,21 @@ from penstock.errors import StreamsError
 from penstock.kafka.admin import REQUEST_SECONDS, Admin, TopicSummary
 from penstock.kafka.consumer_group import GroupOffset
 from penstock.kafka.errors import KafkaClientError, TopicMissing
+from penstock.runtime.checkpoint import Remembered, recall
 from penstock.runtime.commit_topics import commits_group, existing_commit_topics
+from penstock.runtime.internal_topics import InternalTopics, find_internal_topics
 from penstock.runtime.presence import owner
 from penstock.runtime.reset_target import Held, PartitionId, ResetTarget
 from penstock.spark.failures import is_transient
 from penstock.spark.offsets import unpack
 from penstock.spark.query_log import last_done
-from penstock.state.disk.checkpoint_files import START_FILE, write_json
+from penstock.state.disk.checkpoint_files import START_FILE, read_json, write_json
 from penstock.state.disk.segments import filesystem
+from penstock.topology.topology import Topology
 
 # What is removed of a checkpoint; start.json is written anew.
 _FOLDERS = ("query", "state")
 _FILES = ("application.json", "start.json", "running.json")
-_INTERNAL = re.compile(
-    r".+-(changelog|repartition|subscription-(registration|response)-topic"
-    r"|KTABLE-FK-JOIN-SUBSCRIPTION-(REGISTRATION|RESPONSE)-\d+-topic)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,13 @@ class PositionChange:
 
 @dataclass(frozen=True, slots=True)
 class ResetPlan:
-    """Everything a reset changes."""
+    """Everything a reset changes.
+
+    Attributes:
+        topics: Topics to delete.
+        guessed: Some of them were found by their names alone, and may be another application's.
+        unknown: Topics that carry the application's name and stay, since nothing known of it says that they are its own.
+    """
 
     application_id: str
     checkpoint: str
@@ -70,6 +74,8 @@ class ResetPlan:
     group: str | None
     folders: tuple[str, ...]
     local: tuple[Path, ...]
+    guessed: bool = False
+    unknown: tuple[str, ...] = ()
 
 
 def plan_reset(
@@ -81,6 +87,7 @@ def plan_reset(
     local: Iterable[Path] = (),
     input_topics: Iterable[str] = (),
     internal_topics: Iterable[str] = (),
+    topology: Topology | None = None,
     force: bool = False,
 ) -> ResetPlan:
     """Find out what a reset would change. Changes nothing.
@@ -92,7 +99,8 @@ def plan_reset(
         target: Where it is to start.
         local: Folders of its local state on this machine.
         input_topics: Topics to set positions of; all it has read, if none are given.
-        internal_topics: Internal topics to delete; all that carry its name, if none are given.
+        internal_topics: Internal topics to delete; all its own, if none are given.
+        topology: Its topology, which says what topics are its own; so does its checkpoint.
         force: Even if it seems to run.
 
     Raises:
@@ -110,18 +118,31 @@ def plan_reset(
     chosen = set(input_topics) or {topic for topic, _ in current}
     changes = _changes(admin, target, chosen, current, known)
     commits = existing_commit_topics(application_id, known)
-    internal = set(internal_topics) or {
-        name for name in known if name.startswith(f"{application_id}-") and _INTERNAL.fullmatch(name)
-    }
+    internal = InternalTopics(tuple(internal_topics))
+    if not internal.own:
+        internal = find_internal_topics(application_id, known, remembered=_remembered(checkpoint), topology=topology)
     return ResetPlan(
         application_id,
         checkpoint,
         changes,
-        tuple(sorted({topic.name for topic in commits} | internal)),
+        tuple(sorted({topic.name for topic in commits} | set(internal.own))),
         commits_group(application_id) if commits else None,
         _existing(checkpoint),
         tuple(folder for folder in local if folder.exists()),
+        internal.guessed,
+        internal.unknown,
     )
+
+
+def _remembered(checkpoint: str) -> Remembered | None:
+    """What the checkpoint knows of the application; None if nothing."""
+    try:
+        remembered = recall(checkpoint)
+    except (TypeError, ValueError):
+        return None  # damaged: a reset removes it
+    if remembered is None and read_json(checkpoint, START_FILE) is not None:
+        return Remembered({}, {})  # it was reset before and did not run since: its topics are gone
+    return remembered
 
 
 def _current(

@@ -13,6 +13,7 @@ from typing import Protocol
 from penstock.errors import ConfigError, StreamsError
 
 PartitionId = tuple[str, int]
+_POSITIONS = "Give a text file with lines of topic,partition,offset, or JSON."
 
 
 class Kafka(Protocol):
@@ -91,7 +92,9 @@ def read_positions(path: Path) -> dict[PartitionId, int]:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise ConfigError(f"the file {path} cannot be read: {error.strerror}") from error
+        raise ConfigError(f"the file {path} cannot be read: {error.strerror}", hint=_POSITIONS) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"the file {path} is not UTF-8", hint=_POSITIONS) from error
     if path.suffix == ".json":
         return _from_json(text, path)
     found: dict[PartitionId, int] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -80,6 +81,25 @@ def _text(value: Any) -> str:
     return str(value)
 
 
+# What pyarrow opens; a scheme of one letter is a drive, and no scheme.
+_SCHEMES = ("file", "s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//)?")
+
+
+def _folder(value: Any) -> str:
+    """A path or a URI, checked by its form alone: nothing is opened."""
+    text = _text(value)
+    found = _SCHEME.match(text)
+    if found is None:
+        return text
+    scheme = found[1]
+    if scheme not in _SCHEMES:
+        raise ValueError(f"expected a path, or a URI with {', '.join(_SCHEMES[:-1])} or {_SCHEMES[-1]} before the ://")
+    if scheme != "file" and (found[2] is None or not text[found.end() :].strip("/")):
+        raise ValueError(f"expected {scheme}://BUCKET-OR-HOST/FOLDER")
+    return text
+
+
 def _anything(value: Any) -> Any:
     return value
 
@@ -111,6 +131,7 @@ def checked(name: str, check: Callable[[Any], Any]) -> Kind:
 MILLISECONDS = Kind("milliseconds", _milliseconds)
 TRUTH = Kind("true or false", _truth)
 TEXT = Kind("text", _text)
+FOLDER = Kind("path or URI", _folder)
 SERDE = Kind("serde or its short name", _anything)
 FUNCTION = Kind("function, class or dotted name", _anything)
 CLASS = Kind("class or its name", _anything)

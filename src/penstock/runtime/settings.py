@@ -15,6 +15,7 @@ from penstock.runtime.setting_table import (
     CLIENT_PREFIXES,
     NO_EFFECT,
     NO_EFFECT_PREFIXES,
+    NOT_YET,
     OLD_NAMES,
     PREFIXES,
     SETTINGS,
@@ -61,6 +62,8 @@ class Settings(Mapping[str, Any]):
                 raise ConfigError(f"the setting {shown} is {value!r}: {error}", hint=setting.doc) from error
         elif name in NO_EFFECT or name.startswith(NO_EFFECT_PREFIXES):
             log.info("the setting %s has no effect here: Spark does what it steers", shown)
+        elif name in NOT_YET:
+            log.info("the setting %s has no effect yet", shown)
         elif not _passes(name):
             raise _unknown(name, shown)
         self.given[name] = value
@@ -129,7 +132,7 @@ def _passes(name: str) -> bool:
 
 
 def _unknown(name: str, shown: str) -> ConfigError:
-    known = [*SETTINGS, *OLD_NAMES, *NO_EFFECT, *CLIENT_KEYS, *_OFTEN_MISSED]
+    known = [*SETTINGS, *OLD_NAMES, *NO_EFFECT, *NOT_YET, *CLIENT_KEYS, *_OFTEN_MISSED]
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     if not near:
         return ConfigError(f"unknown setting {shown!r}", hint="See docs/settings.md for all settings.")

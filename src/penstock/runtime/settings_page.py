@@ -12,6 +12,7 @@ from penstock.runtime.setting_table import (
     KAFKA,
     NO_EFFECT,
     NO_EFFECT_PREFIXES,
+    NOT_YET,
     OLD_NAMES,
     OWN,
     PREFIXES,
@@ -70,6 +71,8 @@ def settings_page() -> str:
                 "So that an existing configuration runs; a line in the log says so. Spark does what they steer: "
                 f"{_list(NO_EFFECT)}, and all that begin with {_list(NO_EFFECT_PREFIXES)}."
             ),
+            "",
+            f"What these steer is not there yet: {_list(NOT_YET)}.",
             "",
         ]
     )

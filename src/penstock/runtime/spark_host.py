@@ -107,8 +107,7 @@ class SparkHost:
         return True
 
     def tend(self) -> None:
-        """Say that the application runs, and look how far behind it is."""
-        self._presence.renew()
+        """Look how far behind the application is."""
         batch, admin = self._log.last, self._admin
         if batch is None or admin is None:
             return

@@ -17,6 +17,11 @@ from penstock.spark.travelling import cannot_travel
 from penstock.topology.topology import Topology
 
 
+def transactional_id(application_id: str, level: int, slot: int) -> str:
+    """Under which id a slot of a level writes."""
+    return f"{application_id}-{level}-{slot}"
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How much a batch may take.
@@ -48,6 +53,7 @@ class Job:
         exactly_once: Whether output is transactional.
         checkpoint: Folder of the query's checkpoint; state is in its `state` folder.
         local: Folder for LMDB on each node.
+        history: Names the life of the checkpoint, which ends with a reset: local state of another one is not used.
         limits: Size of a batch.
         start: Where topics without a committed position start.
     """
@@ -64,6 +70,7 @@ class Job:
     limits: Limits = field(default_factory=Limits)
     start: Mapping[str, Any] = field(default_factory=dict)
     fail_on_data_loss: bool = True
+    history: str = ""
     crash: str = ""  # a step at which workers die on purpose, for tests of exactly that
 
     @property
@@ -77,9 +84,14 @@ class Job:
 
     def local_folder(self, task: str) -> Path:
         """Folder of a task's LMDB environment."""
-        # The checkpoint is part of the name: another checkpoint of the same application has another state.
-        mark = hashlib.blake2b(self.checkpoint.encode(), digest_size=6).hexdigest()
+        # Another checkpoint of the same application has another state, and so has the same one after a reset: a reset
+        # removes local state of its own machine, and numbers begin anew, so that a node could not tell.
+        mark = hashlib.blake2b(f"{self.checkpoint}\n{self.history}".encode(), digest_size=6).hexdigest()
         return Path(self.local) / f"{self.application_id}-{mark}" / task
+
+    def transactional_id(self, level: int, slot: int) -> str:
+        """Under which id a slot of a level writes."""
+        return transactional_id(self.application_id, level, slot)
 
     def real_topic(self, topic: str) -> str:
         """A topic's name in Kafka; internal topics carry the application's id."""

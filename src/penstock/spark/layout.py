@@ -17,6 +17,19 @@ from penstock.topology.topics import reads
 from penstock.topology.topology import Topology
 
 Unit = tuple[int, str]  # a sub-topology and one of its source topics
+# Passes are numbered over all batches, each batch with as many numbers. Not with as many as it has passes: a topology may
+# change, and its numbers have to go on from those that state and commits have.
+_NUMBERS_OF_A_BATCH = 64
+
+
+def pass_number(batch: int, index: int) -> int:
+    """Number of a pass over all batches; it names its segment and is in its commit."""
+    return batch * _NUMBERS_OF_A_BATCH + index
+
+
+def batch_of(number: int) -> int:
+    """The batch of a pass."""
+    return number // _NUMBERS_OF_A_BATCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +124,13 @@ def _partition_counts(
 ) -> dict[str, int]:
     counts = dict(user)
     fixed = {t.name: t.partitions for t in topology.internal_topics.values() if t.partitions is not None}
+    for name, count in known.items():
+        if fixed.get(name, count) != count:
+            raise TopologyError(
+                f"the repartition topic {name} is to have {fixed[name]} partitions, but the state of the application is "
+                f"spread over {count}",
+                hint=f"Ask for partitions={count} again, or reset the application, or use a new application.id.",
+            )
     fixed |= {name: n for name, n in known.items() if name in topology.internal_topics}
     counts.update(fixed)
     open_topics = [t for t in topology.internal_topics if t not in fixed]
@@ -217,5 +237,10 @@ def _passes(parts: Mapping[int, Subtopology], levels: Mapping[Unit, int], later:
         for unit in units:
             if unit in later:
                 groups.setdefault(levels[unit], []).append(unit[1])
+        if len(groups) > _NUMBERS_OF_A_BATCH:
+            raise TopologyError(
+                f"sub-topology {s} asks itself questions {len(groups)} times in a batch, and {_NUMBERS_OF_A_BATCH} is the most",
+                hint="Put a topic between the joins: to(...) and stream(...).",
+            )
         passes += [Pass(s, i, level, tuple(topics)) for i, (level, topics) in enumerate(sorted(groups.items()))]
     return passes

@@ -29,14 +29,15 @@ class BatchProgress:
         durations_ms: The same by Spark's phases.
         records_in: Records that tasks read, those between sub-topologies included.
         records_out: Records that tasks wrote, those between sub-topologies included.
-        dropped: Records that were late, had no key where one is needed, or were skipped by a handler.
+        dropped: Records that were late, had no key where one is needed, were skipped by a handler, or were removed by retention
+            after their batch was planned.
         state_rows: Rows in the stores of the tasks that had work.
         state_bytes: Their size.
         segment_bytes: Size of the state changes written to the checkpoint.
         task_time_ms: Time in tasks, summed.
         tasks: How many tasks had work.
         offsets: Where the batch ended: topic -> partition -> offset.
-        lost: Records that retention removed before they were read, since the application began.
+        lost: Records that retention removed before their batch was planned, since the application began.
     """
 
     batch: int

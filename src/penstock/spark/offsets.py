@@ -7,7 +7,8 @@ from typing import Any
 
 PartitionId = tuple[str, int]
 Positions = Mapping[PartitionId, int]
-# {"batch": n, "clock": ms, "ticked": ms, "lost": n, "topics": {topic: {partition: offset}}, "globals": ..., "begins": ...}
+# {"batch": n, "clock": ms, "ticked": ms, "lost": n, "topics": {topic: {partition: offset}}, "globals": ..., "begins": ...,
+# "left": ...}
 Offsets = dict[str, Any]
 
 
@@ -18,6 +19,7 @@ def pack(
     *,
     followed: Positions | None = None,
     begins: Positions | None = None,
+    left: Positions | None = None,
     ticked: int = 0,
     lost: int = 0,
 ) -> Offsets:
@@ -29,6 +31,7 @@ def pack(
         topics: Offsets behind the last record of each partition.
         followed: How far the topics of global tables are to be followed.
         begins: Where partitions begin in this batch, if that is not where the batch before ended.
+        left: How far topics were read that are not read any more; where they go on if they come back.
         ticked: Wall clock of the last punctuation.
         lost: Records that retention removed before they were read, since the query began.
     """
@@ -41,6 +44,8 @@ def pack(
     }
     if begins:
         end["begins"] = _nested(begins)
+    if left:
+        end["left"] = _nested(left)
     if lost:
         end["lost"] = lost
     return end

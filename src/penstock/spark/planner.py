@@ -15,8 +15,8 @@ from penstock.spark.losses import skip_lost, topic_deleted
 from penstock.spark.offsets import Offsets, PartitionId, Positions, begins, pack, unpack
 from penstock.spark.pace import Pace
 from penstock.spark.positions import KafkaOffsets, decide_start
-from penstock.spark.punctuation import wall_clock_interval
 from penstock.spark.tasks.slot import SlotPlan
+from penstock.spark.ticks import Ticks
 from penstock.topology.nodes import SourceNode
 from penstock.topology.topics import reads
 
@@ -50,7 +50,7 @@ class Planner:
         self._kafka = kafka
         self._samples = samples
         self._clock = clock
-        self._tick_ms = wall_clock_interval(job)
+        self._ticks = Ticks(job)
         limits = job.limits
         self._pace = Pace(limits.target_ms, limits.max_records, limits.interval_ms)
         followed = {t for node in job.topology.global_stores.values() for t in node.source.topics}
@@ -71,12 +71,13 @@ class Planner:
         """The end of the next batch; `start` itself if there is nothing to do."""
         now = self._clock()
         known = unpack(start)
-        begin = self._begin(known, now)
+        left = self._left(start, known)
+        begin = self._begin(known, left, now)
         ends = self._ends()
         moved, lost = self._skip_lost(begin, ends)
         begin |= moved
         ready = self._idle.ready({at: max(0, ends[at] - begin[at]) for at in self._inputs}, now)
-        tick = self._tick_ms is not None and now - start.get("ticked", 0) >= self._tick_ms
+        tick = self._ticks.is_due(start["batch"], start.get("ticked", 0), now)
         if not tick and not moved and not any(ready.values()):
             return start
         return pack(
@@ -85,13 +86,25 @@ class Planner:
             cut(self._groups, begin, ready, self._budget(begin, ready), self._time_line),
             followed=self._kafka.end_offsets(self._globals, committed=True) if self._globals else {},
             begins={at: offset for at, offset in begin.items() if known.get(at) != offset},
+            left={at: offset for at, offset in left.items() if at not in begin},
             ticked=now if tick else start.get("ticked", 0),
             lost=start.get("lost", 0) + lost,
         )
 
-    def _begin(self, known: Positions, now: int) -> dict[PartitionId, int]:
+    def _left(self, start: Offsets, known: Positions) -> dict[PartitionId, int]:
+        """How far partitions were read that the last batch did not read, or that this one does not."""
+        inputs = set(self._inputs)
+        return {**unpack(start, "left"), **{at: offset for at, offset in known.items() if at not in inputs}}
+
+    def _begin(self, known: Positions, left: Positions, now: int) -> dict[PartitionId, int]:
         """Where the next batch begins: the end of the last one, or for new partitions where they are to start."""
         new = [at for at in self._inputs if at not in known and at not in self._new]
+        back = {at: left[at] for at in new if at in left}
+        if back:
+            # As a consumer group does, a topic that comes back goes on. One that is shorter now is another topic.
+            ends = self._kafka.end_offsets(back, committed=True)
+            self._new |= {at: offset for at, offset in back.items() if offset <= ends[at]}
+            new = [at for at in new if at not in self._new]
         if new:
             topics = {topic for topic, _ in known}
             self._new |= decide_start(self._job, self._kafka, new, now=now, known_topics=topics)

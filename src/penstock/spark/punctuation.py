@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 
 from penstock.interpreter.global_tables import GlobalTables
+from penstock.interpreter.guards import TaskFailed
 from penstock.interpreter.sink import Collector
 from penstock.interpreter.task import Task
 from penstock.records import Headers
@@ -62,7 +64,8 @@ def wall_clock_interval(job: Job) -> int | None:
             log.exception("a processor cannot be made to ask it for its punctuators; wall-clock punctuation is off")
             continue
         intervals += task.services.wall_schedule.intervals()
-        task.close()
+        with suppress(TaskFailed):  # the task has logged it
+            task.close()
     return min(intervals, default=None)
 
 

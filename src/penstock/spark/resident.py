@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -105,15 +105,16 @@ def try_connect(path: Path) -> _Connection | None:
 def stop_all(kind: str, run: str) -> None:
     """End the processes of a run on this node; those on other nodes end by themselves."""
     folder = run_folder(kind, run)
-    for path in sorted(folder.glob("*.sock")):
-        connection = try_connect(path)
-        if connection is not None:
-            with connection:
-                try:
-                    connection.send(STOP)
-                    connection.poll(_STOP_SECONDS)
-                except (EOFError, OSError):
-                    pass
+    deadline = time.monotonic() + _STOP_SECONDS
+    with ExitStack() as stack:
+        asked = [c for path in sorted(folder.glob("*.sock")) if (c := try_connect(path)) is not None]
+        for connection in asked:
+            stack.enter_context(connection)
+            with suppress(OSError):
+                connection.send(STOP)
+        for connection in asked:  # all of them are closing meanwhile
+            with suppress(EOFError, OSError):
+                connection.poll(max(0.0, deadline - time.monotonic()))
     shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -17,6 +17,7 @@ from penstock.errors import ProcessorStateError
 from penstock.kafka.admin import Admin
 from penstock.spark.changelogs import Changelog, changelogs
 from penstock.spark.job import Job
+from penstock.spark.layout import batch_of
 from penstock.spark.offsets import PartitionId, unpack
 from penstock.spark.query_log import last_done, last_planned
 from penstock.spark.task_restore import RestoreListener, TaskRestore
@@ -180,12 +181,11 @@ def _require_group(job: Job, admin: Admin) -> None:
 
 
 def _last_commit(job: Job, admin: Admin) -> int:
-    topics = {job.commits_topic(s): s for s in job.layout.tasks}
+    topics = [job.commits_topic(s) for s in job.layout.tasks]
     existing = admin.topics()
     asked = [(t, p) for t in topics if t in existing for p in range(existing[t].partitions)]
     found = admin.group_offsets(job.commits_group, asked)
-    passes = job.layout.pass_count
-    return max(((c.offset - 1) // passes[topics[topic]] for (topic, _), c in found.items()), default=-1)
+    return max((batch_of(c.offset - 1) for c in found.values()), default=-1)
 
 
 def _last_state(job: Job) -> int:
@@ -195,5 +195,5 @@ def _last_state(job: Job) -> int:
     for file in files:
         task, number = file.path.split("/")[-2], file.base_name.partition(".")[0].partition("-")[0]
         if number.isdigit() and task.partition("_")[0].isdigit():
-            found.append(int(number) // job.layout.pass_count.get(int(task.partition("_")[0]), 1))
+            found.append(batch_of(int(number)))
     return max(found)

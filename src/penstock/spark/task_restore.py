@@ -18,6 +18,7 @@ from penstock.kafka.ranges import read_range
 from penstock.records import NO_HEADERS, Headers
 from penstock.spark.changelogs import Changelog
 from penstock.spark.job import Job
+from penstock.spark.layout import pass_number
 from penstock.spark.tasks.changelog import MARK
 from penstock.state.disk.rebuild import Rebuild
 from penstock.state.disk.segments import NONE, SegmentFolder
@@ -94,8 +95,7 @@ class TaskRestore:
             replays: Spark will do the batch after that one again, because it was cut off.
         """
         task = f"{subtopology}_{partition}"
-        passes = self._job.layout.pass_count[subtopology]
-        first = (after_batch + 1) * passes  # number of the next batch's first pass
+        first = pass_number(after_batch + 1, 0)
         rebuild = Rebuild(self._scratch / task, self._job.state_folder(task))
         try:
             progress = self._read(rebuild, task, partition, ranges)

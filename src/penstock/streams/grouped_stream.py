@@ -94,8 +94,10 @@ class KGroupedStream(Generic[K, V]):
         Args:
             reducer: Function of (aggregate, value).
             parameters: `Materialized`, `Named`.
-            associative: Promise that `f(f(a, b), c) == f(a, f(b, c))`, so that values may be combined before they
-                are sent over the network.
+            associative: Promise that the reducer is associative and independent of the order of values (commutative):
+                `f(f(a, b), c) == f(a, f(b, c))` and `f(a, b) == f(b, a)`. Values are then combined before they are
+                sent over the network, and those of different tasks come in another order. `cache="off"` turns
+                combining off.
             name: Name of the operator and, unless `store` names it, of its store.
             store: Name of the store, a `Materialized`, or a store supplier.
             key_serde: Serde of keys.

@@ -24,7 +24,7 @@ def test_a_rebuilt_state_is_found_like_any_snapshot(tmp_path: Path) -> None:
     assert [file.name for file in (tmp_path / "state").iterdir()] == ["0000000000000006.lmdb"]
 
     state = TaskState(tmp_path / "local", str(tmp_path / "state"))
-    assert state.begin(7, 7) is False
+    assert state.begin(7, 7, 6) is False
     assert list(state.store("a").range()) == [(b"2", b"two"), (b"3", b"three")]
     assert list(state.store("b").range()) == [(b"x" * 600, b"long")]
     assert state.metadata == {"sstream time": 5}
@@ -34,7 +34,7 @@ def test_a_rebuilt_state_is_found_like_any_snapshot(tmp_path: Path) -> None:
     state.publish(7, attempt)
     state.end()
     again = TaskState(tmp_path / "elsewhere", str(tmp_path / "state"))
-    again.begin(8, 8)
+    again.begin(8, 8, 7)
     assert [key for key, _ in again.store("a").range()] == [b"2", b"3", b"4"]
     again.end()
 

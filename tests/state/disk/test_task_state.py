@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from penstock.errors import ProcessorStateError
+from penstock.spark.layout import pass_number
 from penstock.state.disk import task_state
 from penstock.state.disk.environments import discard, environment, write
 from penstock.state.disk.segments import SegmentFolder
@@ -24,7 +25,7 @@ def open_state(folder: Path, node: str = "node") -> TaskState:
 
 def run_batch(state: TaskState, batch: int, changes: dict[bytes, bytes | None], *, commit: bool = True) -> Model:
     """One batch that makes these changes; its content when it ends."""
-    state.begin(batch, batch)
+    state.begin(batch, batch, batch - 1)
     store = state.store("store")
     for key, value in changes.items():
         if value is None:
@@ -88,7 +89,7 @@ def test_a_missing_segment_is_an_error_and_never_skipped(tmp_path: Path) -> None
     with pytest.raises(
         ProcessorStateError, match="segment 2 follows 1, but the state is at 0: a segment file is missing"
     ):
-        open_state(tmp_path).begin(3, 3)
+        open_state(tmp_path).begin(3, 3, 2)
 
 
 def test_snapshots_replace_old_segments_and_restore_the_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +130,7 @@ def half_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Model:
     with monkeypatch.context() as patch:
         patch.setattr(task_state, "write", dying)
         with pytest.raises(Killed):
-            state.begin(2, 2)
+            state.begin(2, 2, 1)
     del expected[b"07"]
     return expected
 
@@ -161,23 +162,40 @@ def test_a_snapshot_has_no_half_segment(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_a_second_pass_sees_the_first_one_of_its_batch(tmp_path: Path) -> None:
     state = open_state(tmp_path)
-    state.begin(0, 0)
+    state.begin(0, 0, -1)
     state.store("store").put(b"a", b"1")
     attempt = state.finish(0, {})
     assert attempt is not None
     state.publish(0, attempt)
     state.end()
     other = open_state(tmp_path, "other")
-    other.begin(0, 1)
+    other.begin(0, 1, -1)
     assert dict(other.store("store").range()) == {b"a": b"1"}
     other.store("store").put(b"b", b"2")
     attempt = other.finish(1, {})
     assert attempt is not None
     other.publish(1, attempt)
     other.end()
-    state.begin(2, 2)
+    state.begin(2, 2, 1)
     assert dict(state.store("store").range()) == {b"a": b"1", b"b": b"2"}
     state.end()
+
+
+def test_the_state_is_found_though_a_batch_has_fewer_passes_than_before(tmp_path: Path) -> None:
+    state = open_state(tmp_path)
+    for batch in range(3):
+        for index in range(2):
+            at = pass_number(batch, index)
+            state.begin(pass_number(batch, 0), at, pass_number(batch - 1, 1))
+            state.store("store").put(b"k", f"{batch}.{index}".encode())
+            attempt = state.finish(at, {})
+            assert attempt is not None
+            state.publish(at, attempt)
+            state.end()
+    after = open_state(tmp_path, "other")
+    after.begin(pass_number(3, 0), pass_number(3, 0), pass_number(2, 0))
+    assert after.store("store").get(b"k") == b"2.1"
+    after.end()
 
 
 keys = st.one_of(
@@ -206,7 +224,7 @@ def test_content_and_ranges_equal_a_dict(
                 model[key] = value
         state = open_state(folder, f"node{batch % 2}")
         assert run_batch(state, batch, changes) == model
-        state.begin(batch + 1, batch + 1)
+        state.begin(batch + 1, batch + 1, batch)
         store = state.store("store")
         inside = [(k, model[k]) for k in sorted(model) if lower <= k < upper]
         assert list(store.range(lower, upper)) == inside

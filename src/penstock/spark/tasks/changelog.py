@@ -8,7 +8,8 @@ from typing import Any
 
 from penstock.spark.changelogs import Changelog, changelogs
 from penstock.spark.job import Job
-from penstock.spark.tasks.outputs import Outgoing, SlotOutput, outgoing
+from penstock.spark.tasks.outgoing import Outgoing, outgoing
+from penstock.spark.tasks.outputs import SlotOutput
 from penstock.state.buffer_changelogs import KINDS as BUFFERS
 from penstock.state.buffer_changelogs import changed_records
 from penstock.state.restoring import store_time

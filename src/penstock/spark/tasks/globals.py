@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,8 @@ from penstock.kafka.clients import open_range_consumer
 from penstock.kafka.ranges import read_range
 from penstock.spark.job import Job
 from penstock.state.bytes_store import MemoryBytesStore
+
+log = logging.getLogger("penstock.slot")
 
 Planned = tuple[tuple[str, int, int], ...]  # topic, partition, offset to follow it to
 
@@ -57,10 +60,19 @@ def global_stores(job: Job, planned: Planned, system_time: Callable[[], int]) ->
         return _NONE
     copy = _copies.get(job.run)
     if copy is not None and any(copy.position.get((t, p), 0) > end for t, p, end in planned):
-        copy.tables.close()
         copy = None
     if copy is None:
-        _copies.clear()
+        close_global_stores()
         copy = _copies[job.run] = _Copy(job, system_time)
     copy.follow(planned)
     return copy.tables.stores
+
+
+def close_global_stores() -> None:
+    """Close the global stores of this process, and the processors that keep them."""
+    for copy in list(_copies.values()):
+        try:
+            copy.tables.close()
+        except Exception:
+            log.exception("global stores were not closed well")
+    _copies.clear()

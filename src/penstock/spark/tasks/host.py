@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from penstock.interpreter.guards import TaskFailed
 from penstock.interpreter.task import Task
 from penstock.kafka.clients import open_range_consumer
 from penstock.kafka.ranges import OffsetRange
 from penstock.spark.job import Job
-from penstock.spark.layout import Pass
+from penstock.spark.layout import Pass, pass_number
 from penstock.spark.rows import Row
 from penstock.spark.tasks.changelog import TaskChangelog
+from penstock.spark.tasks.collector import TaskCollector
 from penstock.spark.tasks.crashes import crash_point
-from penstock.spark.tasks.globals import global_stores
+from penstock.spark.tasks.globals import close_global_stores, global_stores
 from penstock.spark.tasks.inputs import Inbound, feed
-from penstock.spark.tasks.outputs import Commit, SlotOutput, TaskCollector
-from penstock.spark.tasks.surviving import surviving
+from penstock.spark.tasks.outputs import Commit, SlotOutput
+from penstock.spark.tasks.surviving import offsets_of, surviving
+from penstock.spark.ticks import TickNote
 from penstock.state.disk.task_state import TaskState
+
+log = logging.getLogger("penstock.slot")
+
+_LOST = "removed by retention"
 
 _hosts: dict[tuple[str, str], TaskHost] = {}
 _consumers: dict[str, Any] = {}
@@ -54,6 +62,7 @@ class Done:
     dropped: int
     state_rows: int
     state_bytes: int
+    segment_bytes: int
     elapsed_us: int
     commit: Commit | None
     rows: list[Row]
@@ -68,6 +77,14 @@ def host(job: Job, subtopology: int, partition: int) -> TaskHost:
             _hosts.pop(old).forget()  # another run of the application, or another application: its memory is stale
         _hosts[key] = TaskHost(job, subtopology, partition)
     return _hosts[key]
+
+
+def close_all() -> None:
+    """Close what all tasks of this process have open."""
+    for one in list(_hosts.values()):
+        one.forget()
+    _hosts.clear()
+    close_global_stores()
 
 
 def range_consumer(job: Job) -> Any:
@@ -101,11 +118,18 @@ class TaskHost:
         self._collector = TaskCollector(job, self.task_id)
         self._changelog = TaskChangelog(job, subtopology, partition)
         self._globals: dict[str, Any] = {}
+        self._tick_note = TickNote(job, self.task_id)
         self._clock = 0
+        self._dropped_before = 0
+
+    @property
+    def dropped(self) -> int:
+        """Records that the last pass dropped; outputs that Kafka refuses are known when the slot has committed."""
+        return 0 if self._task is None else self._task.context.dropped_total - self._dropped_before
 
     def sequence(self, batch: int, index: int) -> int:
         """Number of a pass over all batches."""
-        return batch * self._passes + index
+        return pass_number(batch, index)
 
     def run(self, pass_: Pass, work: Work, output: SlotOutput | None) -> Done:
         """Process a pass. Nothing is final until the slot has committed and `publish` was called.
@@ -118,9 +142,14 @@ class TaskHost:
         started = time.perf_counter_ns()
         first, sequence = self.sequence(work.batch, 0), self.sequence(work.batch, pass_.index)
         self._clock = work.clock
-        continued = self._state.begin(first, sequence)
+        last = self.sequence(work.batch - 1, self._passes - 1)
+        continued = self._state.begin(first, sequence, last)
         tables = global_stores(self.job, work.globals_to, self._now)
         if not continued or self._task is None or tables is not self._globals:
+            if self._close_task():
+                # What they wrote while they were closed is no part of this batch.
+                self._state.end()
+                self._state.begin(first, sequence, last)
             self._globals = tables
             self._task = self._build()
         task = self._task
@@ -128,10 +157,10 @@ class TaskHost:
         collector.output, collector.count = output, 0
         if output is not None:
             output.refused = task.refused
-        dropped = task.context.dropped_total
+        self._dropped_before = task.context.dropped_total
         try:
             consumer = range_consumer(self.job)
-            ranges = work.ranges if self.job.fail_on_data_loss else surviving(consumer, work.ranges)
+            ranges = work.ranges if self.job.fail_on_data_loss else self._surviving(task, consumer, work.ranges)
             count = feed(task, consumer, ranges, work.inbound, self.partition, partial(self._relieve, task, output))
             if pass_.index == 0:
                 task.punctuate_wall_clock()
@@ -139,6 +168,7 @@ class TaskHost:
             raise task.failed(error) from error
         task.context.clear_record()  # what a flush brings to light is not the fault of the batch's last record
         task.flush()
+        self._tick_note.tell(task.services.wall_schedule.intervals())
         metadata = _metadata(task)
         if output is not None:
             output.hand_over()  # while it is known whose records they are
@@ -150,13 +180,21 @@ class TaskHost:
         return Done(
             count,
             collector.count,
-            task.context.dropped_total - dropped,
+            self.dropped,
             rows,
             size,
+            self._state.segment_bytes,
             (time.perf_counter_ns() - started) // 1000,
             None if attempt is None else Commit(sequence, attempt),
             list(collector.rows()),
         )
+
+    def _surviving(self, task: Task, consumer: Any, ranges: Sequence[OffsetRange]) -> Sequence[OffsetRange]:
+        left = surviving(consumer, ranges)
+        lost = offsets_of(ranges) - offsets_of(left)
+        if lost:
+            task.context.dropped[_LOST] = task.context.dropped.get(_LOST, 0) + lost
+        return left
 
     def _relieve(self, task: Task, output: SlotOutput | None) -> None:
         """In the middle of a batch: what has become much goes out, while the broker and the network have time for it."""
@@ -181,6 +219,7 @@ class TaskHost:
         )
         task.set_operator_clocks({name[1:]: value for name, value in kept.items() if name[0] == "c"})
         self._changelog.listen(task.stores)
+        self._tick_note.begin(task.services.wall_schedule.intervals())
         return task
 
     def publish(self, commit: Commit | None) -> None:
@@ -198,7 +237,25 @@ class TaskHost:
         self.forget()
 
     def forget(self) -> None:
-        """Something failed: start the next pass from what is on disk."""
-        self._task = None
+        """Start the next pass from what is on disk: something failed, or this was the last one."""
+        self._close_task()
         self._collector = TaskCollector(self.job, self.task_id)
         self._state.forget()
+
+    def _close_task(self) -> bool:
+        """Close processors and stores; what they raise is logged with the name of the node, and harms nobody.
+
+        Returns:
+            Whether there were processors.
+        """
+        task, self._task = self._task, None
+        if task is None:
+            return False
+        try:
+            self._state.look()  # as elsewhere, a processor that is closed may read its stores
+            task.close()
+        except TaskFailed:
+            pass  # the task has logged it
+        except Exception:
+            log.exception("task %s was not closed well", self.task_id)
+        return bool(task.services.processors)

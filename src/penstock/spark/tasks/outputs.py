@@ -1,38 +1,43 @@
-"""What the tasks of a slot write: records to Kafka, committed together, and records for the next level."""
+"""What the tasks of a slot write to Kafka, committed together."""
 
 from __future__ import annotations
 
-import itertools
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from penstock.errors import PenstockError, StreamsError
+from penstock.kafka.admin import Admin
 from penstock.kafka.clients import open_consumer, translate
 from penstock.kafka.error_codes import MOVING, UNREACHABLE
-from penstock.kafka.errors import BrokerUnreachable, KafkaClientError, TransactionError
-from penstock.kafka.murmur2 import partition_for
+from penstock.kafka.errors import BrokerUnreachable, DeliveryFailed, KafkaClientError, RefusedRecord, TransactionError
 from penstock.kafka.producing import RecordProducer
 from penstock.kafka.transactions import TransactionalProducer
 from penstock.records import Headers, Record
 from penstock.spark.job import Job
-from penstock.spark.rows import RECORDS, RecordBuffer, Row
 from penstock.spark.tasks.crashes import crash_point
+from penstock.spark.tasks.outgoing import Outgoing
+from penstock.spark.tasks.refusals import BATCH_BYTES, BATCH_RECORDS, Refusals, identity
 
 log = logging.getLogger("penstock.output")
 
-# The arguments of the client's produce: topic, value, key, partition, two callbacks, timestamp, headers.
-Outgoing = tuple[str, "bytes | None", "bytes | None", int, None, None, int, Any]
+# Returns if Kafka's refusal of a record is to be passed over. A record without such a function is never skipped.
+Asked = Callable[[str, Record[Any, Any], Exception], None]
+Pending = list[tuple["Asked | None", Outgoing]]
+
 CHUNK = 2_000  # records that are handed to the client at a time: one frame for all of them
+_KEPT = 200_000  # records that are kept with at least once, until it is known that they have arrived
 _COMMIT_TRIES = 3
 _COORDINATOR_SECONDS = 60.0
 _COORDINATOR_MOVES = MOVING | UNREACHABLE | {KafkaError.REQUEST_TIMED_OUT}
 _producers: dict[str, Any] = {}
 _committers: dict[str, Any] = {}
+_batch_bytes: dict[str, int] = {}  # of the slots whose topics take less than the client puts into a batch
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,50 +48,48 @@ class Commit:
     attempt: str
 
 
-def outgoing(
-    topic: str, key: bytes | None, value: bytes | None, timestamp: int, headers: Headers, partition: int
-) -> Outgoing:
-    """A record as the client takes it."""
-    # The library takes 0 for "now"; 1 is the earliest timestamp that can be written.
-    return (topic, value, key, partition, None, None, timestamp or 1, list(headers) if headers else None)
-
-
 class SlotOutput:
     """What one slot writes in one batch. Records go out while the tasks still run; `commit` makes them visible.
 
     Whoever has records appends them to `waiting`, and calls `hand_over` when there are `CHUNK` of them.
 
-    With exactly once, a producer may turn out to be fenced: another process held the slot for a batch. Then the id is taken
-    back and everything is sent again; that is why records are kept until the commit.
+    Records are kept until they are known to have arrived, because they may have to be sent again: without those that Kafka
+    refuses, once the task they are from says that it goes on without them; and with exactly once also by a new producer, if
+    this one turns out to be fenced because another process held the slot for a batch.
     """
 
     def __init__(self, job: Job, level: int, slot: int) -> None:
         self._job = job
-        self._id = f"{job.application_id}-{level}-{slot}"
+        self._id = job.transactional_id(level, slot)
         self.waiting: list[Outgoing] = []
-        self._sent: list[list[Outgoing]] = []
-        self._keeps = job.exactly_once
-        self._refused: set[int] = set()
+        self._sent: list[tuple[Asked | None, list[Outgoing]]] = []
+        self._unsettled = 0
+        self._refused: set[int] = set()  # ids of records, which are no other's as long as `_sent` keeps them
+        self._reported: list[RefusedRecord] = []
         self._broken = False
         self._begun = False
-        self.refused: Callable[[str, Record[Any, Any], Exception], None] | None = None  # of the task that runs
+        self._refusals = Refusals(self._topic_settings, compressed=_is_compressed(_settings(job)))
+        self.refused: Asked | None = None  # of the task that runs
 
     def produce_all(self, records: list[Outgoing]) -> None:
-        """Queue many records, which are the caller's no more."""
+        """Queue many records of a changelog, which are the caller's no more. Without one of them state would be lost."""
         self.hand_over()
         self.waiting = records
-        self.hand_over()
+        self._hand_over(None)
 
     def hand_over(self) -> None:
         """Give waiting records to the client."""
+        self._hand_over(self.refused)
+
+    def _hand_over(self, asked: Asked | None) -> None:
         if not self.waiting:
             return
         records, self.waiting = self.waiting, []
-        if self._keeps:
-            self._sent.append(records)
+        self._sent.append((asked, records))
         if not self._begun:
             self._begun = True
-            self._begin()
+            if self._job.exactly_once:
+                self._producer().begin()
         # Straight to the client library: each function in between costs as much as the library itself (0.8 us).
         produce, left = self._producer().raw_produce(), iter(records)
         while not self._broken:
@@ -96,70 +99,96 @@ class SlotOutput:
                     produce(*record)
                 break
             except Exception as error:
-                if record is None:
+                if record is None or not isinstance(error, (BufferError, KafkaException, TransactionError)):
                     raise
-                self._produce_slowly(record, error)
+                self._produce_slowly(asked, record)
+        self._unsettled += len(records)
+        if not self._job.exactly_once and self._unsettled >= _KEPT:
+            self._settle()
 
-    def _produce_slowly(self, record: Outgoing, error: Exception) -> None:
-        if not isinstance(error, (BufferError, KafkaException, TransactionError)):
-            raise error
+    def _produce_slowly(self, asked: Asked | None, record: Outgoing) -> None:
         try:
-            self._send(record)
-        except TransactionError as broken:
-            log.info("%s: %s", self._id, broken)
-            self._broken = True
-        except KafkaClientError as refusal:
-            if self.refused is None or isinstance(refusal, BrokerUnreachable):
-                raise
-            topic, value, key, _, _, _, timestamp, headers = record
-            self.refused(topic, Record(key, value, timestamp, Headers(headers or ())), refusal)
-            self._refused.add(id(record))  # `_sent` keeps it, so that nothing else gets its id
+            self._send(asked, record)
+        except TransactionError as error:
+            self._break(error)
 
-    def _begin(self) -> None:
-        if self._job.exactly_once:
-            self._producer().begin()
+    def _break(self, error: TransactionError) -> None:
+        """Nothing more can go out in this transaction."""
+        log.info("%s: %s", self._id, error)
+        self._broken = True
+        self._reported += self._producer().take_refused()
 
-    def _send(self, record: Outgoing) -> None:
+    def _send(self, asked: Asked | None, record: Outgoing) -> None:
+        """Send one record that the client may refuse at once."""
         topic, value, key, partition, _, _, timestamp, headers = record
-        self._producer().produce(topic, value, key, partition=partition, timestamp=timestamp, headers=headers)
+        try:
+            self._producer().produce(topic, value, key, partition=partition, timestamp=timestamp, headers=headers)
+        except (TransactionError, BrokerUnreachable):
+            raise
+        except KafkaClientError as refusal:
+            self._refuse(asked, record, refusal)
+
+    def _refuse(self, asked: Asked | None, record: Outgoing, error: Exception) -> None:
+        """Go on without a record, or raise."""
+        topic, value, key, _, _, _, timestamp, headers = record
+        if asked is None or topic == self._job.config.dead_letter_topic:
+            raise error
+        asked(topic, Record(key, value, timestamp, Headers(headers or ())), error)
+        self._refused.add(id(record))
 
     def _producer(self) -> Any:
         if self._id not in _producers:
-            settings = _settings(self._job)
-            exactly_once = self._job.exactly_once
-            _producers[self._id] = (
-                TransactionalProducer(settings, self._id) if exactly_once else RecordProducer(settings)
-            )
+            _producers[self._id] = _open(self._job, self._id, self._refusals.narrowed)
         return _producers[self._id]
 
     def commit(self, commits: Mapping[tuple[int, int], Commit]) -> None:
-        """Make all records visible, and with them the number of each task's batch."""
+        """Make all records visible, and with them the number of each task's batch.
+
+        Raises:
+            PenstockError: Some record is refused, and the task does not go on without it; or Kafka is away.
+        """
         self.hand_over()
+        self._hand_over(None)  # dead letters of what the client refused a moment ago
         if not self._begun:
             return
-        if not self._job.exactly_once:
-            self._producer().flush()
-            return
-        for attempt in range(_COMMIT_TRIES):
+        if self._job.exactly_once:
+            self._transact(commits)
+        else:
+            self._settle()
+        if BATCH_RECORDS in self._refusals.narrowed:
+            self._close()  # the next batch is sent as usual
+
+    def _transact(self, commits: Mapping[tuple[int, int], Commit]) -> None:
+        failures = 0
+        while True:
             try:
-                if attempt > 0 or self._broken:
-                    self._renew()
-                    if _is_committed(self._job, commits):
-                        return
-                    self._producer().begin()
-                    for record in itertools.chain.from_iterable(self._sent):
-                        if id(record) not in self._refused:
-                            self._send(record)
+                if self._broken and self._is_done_otherwise(commits):
+                    return
                 self._commit(commits)
                 return
             except TransactionError as error:
-                log.info("%s: %s", self._id, error)
-                if attempt == _COMMIT_TRIES - 1:
+                self._break(error)
+                if not self._reported:  # else there is something to leave out, and it gets less
+                    failures += 1
+                if failures == _COMMIT_TRIES:
                     raise
 
-    def _renew(self) -> None:
-        self._broken = False
+    def _is_done_otherwise(self, commits: Mapping[tuple[int, int], Commit]) -> bool:
+        """Send everything again in a new transaction, unless the last one went through after all."""
+        pending = [
+            (asked, record) for asked, records in self._sent for record in records if id(record) not in self._refused
+        ]
+        reported, self._reported = self._reported, []
+        if reported:
+            pending = self._without_refused(reported, pending)
         self._producer().init()
+        self._broken = False
+        if _is_committed(self._job, commits):
+            return True
+        self._producer().begin()
+        for asked, record in pending:
+            self._send(asked, record)
+        return False
 
     def _commit(self, commits: Mapping[tuple[int, int], Commit]) -> None:
         job, producer = self._job, self._producer()
@@ -168,25 +197,90 @@ class SlotOutput:
             TopicPartition(job.commits_topic(s), p, commit.sequence + 1, commit.attempt)
             for (s, p), commit in commits.items()
         ]
-        producer.send_offsets(offsets, _committer(job).consumer_group_metadata())
+        producer.send_offsets(offsets, committer(job).consumer_group_metadata())
         crash_point(job, "before commit")
         producer.commit()
         crash_point(job, "after commit")
 
+    def _settle(self) -> None:
+        """At least once: wait until everything has arrived that is not skipped."""
+        pending: Pending | None = None
+        while True:
+            try:
+                self._producer().flush()
+                break
+            except DeliveryFailed as error:
+                if error.count > len(error.refused):
+                    raise
+                if pending is None:
+                    pending = [(asked, record) for asked, records in self._sent for record in records]
+                late = _late(error.refused, pending)
+                pending = self._without_refused(error.refused, late)
+                for asked, record in pending:
+                    self._send(asked, record)
+        self._sent, self._refused, self._unsettled = [], set(), 0
+
+    def _without_refused(self, reported: Sequence[RefusedRecord], pending: Pending) -> Pending:
+        """Records to send again: without those that are to blame, if their tasks go on without them."""
+        before = dict(self._refusals.narrowed)
+        tasks = {id(record): asked for asked, record in pending}
+        blamed = self._refusals.blame(reported, [record for _, record in pending])
+        for record, error in blamed:
+            log.info("%s: %s", self._id, error)
+            self._refuse(tasks[id(record)], record, error)
+        if self._refusals.narrowed != before:
+            if BATCH_BYTES in self._refusals.narrowed:
+                _batch_bytes[self._id] = self._refusals.narrowed[BATCH_BYTES]
+            self._close()
+        letters, self.waiting = self.waiting, []
+        if letters:
+            self._sent.append((None, letters))
+            pending = [*pending, *((None, letter) for letter in letters)]
+        return [(asked, record) for asked, record in pending if id(record) not in self._refused]
+
+    def _topic_settings(self, topic: str) -> Mapping[str, str]:
+        try:
+            return Admin(self._job.kafka["admin"]).topic_settings(topic)
+        except BrokerUnreachable:
+            raise
+        except KafkaClientError as error:
+            log.warning("%s: the settings of %s cannot be read: %s", self._id, topic, error)
+            return {}
+
+    def _close(self) -> None:
+        producer = _producers.pop(self._id, None)
+        if producer is not None and self._job.exactly_once:
+            producer.close()
+
     def abort(self) -> None:
         """Give up: nothing of this batch becomes visible (at least once: what was sent stays)."""
-        if self._job.exactly_once:
-            producer = _producers.pop(self._id, None)
-            if producer is not None:
-                producer.close()
-            return
-        try:
-            self.hand_over()  # the dead letter of the record that ended the application is among them
-            if self._begun:
-                self._producer().flush()
-        except PenstockError as error:
-            log.warning("%s: while giving up: %s", self._id, error)
-        _producers.pop(self._id, None)
+        if not self._job.exactly_once:
+            try:
+                self._hand_over(None)  # the dead letter of the record that ended the application is among them
+                if self._begun:
+                    self._producer().flush()
+            except PenstockError as error:
+                log.warning("%s: while giving up: %s", self._id, error)
+        self._close()
+
+
+def _late(reported: Sequence[RefusedRecord], pending: Pending) -> Pending:
+    """What has to be sent (again): the records that did not arrive, and those of their keys that came after them, so that
+    the last of a key stays the last.
+    """
+    missing = Counter(map(identity, reported))
+    keys: set[tuple[str, bytes]] = set()
+    found: Pending = []
+    for asked, record in pending:
+        topic, value, key = record[:3]
+        if missing[topic, key, value] > 0:
+            missing[topic, key, value] -= 1
+            if key is not None:
+                keys.add((topic, key))
+        elif key is None or (topic, key) not in keys:
+            continue
+        found.append((asked, record))
+    return found
 
 
 def _is_committed(job: Job, commits: Mapping[tuple[int, int], Commit]) -> bool:
@@ -213,12 +307,23 @@ def _settings(job: Job) -> dict[str, Any]:
     return {"linger.ms": 100, **job.kafka["producer"]}
 
 
+def _is_compressed(settings: Mapping[str, Any]) -> bool:
+    return any(settings.get(name, "none") != "none" for name in ("compression.type", "compression.codec"))
+
+
+def _open(job: Job, transactional_id: str, narrowed: Mapping[str, int]) -> Any:
+    settings = {**_settings(job), **narrowed}
+    if transactional_id in _batch_bytes:
+        settings[BATCH_BYTES] = _batch_bytes[transactional_id]
+    return TransactionalProducer(settings, transactional_id) if job.exactly_once else RecordProducer(settings)
+
+
 def take_over(job: Job, level: int, slot: int) -> bool:
     """Make sure this process holds the slot's transactional id; True if it had to take it over."""
-    transactional_id = f"{job.application_id}-{level}-{slot}"
+    transactional_id = job.transactional_id(level, slot)
     held = _producers.get(transactional_id)
     if held is None:
-        held = _producers[transactional_id] = TransactionalProducer(_settings(job), transactional_id)
+        held = _producers[transactional_id] = _open(job, transactional_id, {})
         held.init()
         return True
     return False
@@ -238,109 +343,16 @@ def _ask_committed(job: Job, asked: list[TopicPartition]) -> list[TopicPartition
     deadline = time.monotonic() + _COORDINATOR_SECONDS
     while True:
         try:
-            return _committer(job).committed(asked, timeout=10)  # type: ignore[no-any-return]
+            return committer(job).committed(asked, timeout=10)  # type: ignore[no-any-return]
         except KafkaException as error:
             if error.args[0].code() not in _COORDINATOR_MOVES or time.monotonic() > deadline:
                 raise translate(error, job.kafka["consumer"]) from error
             time.sleep(0.05)
 
 
-def _committer(job: Job) -> Any:
+def committer(job: Job) -> Any:
+    """This process's member of the group whose offsets say what was committed."""
     consumer = _committers.get(job.commits_group)
     if consumer is None:
         consumer = _committers[job.commits_group] = open_consumer(job.kafka["consumer"], group_id=job.commits_group)
     return consumer
-
-
-class TaskCollector:
-    """Takes what a task's sinks write: internal topics become rows for the next level, others go to Kafka."""
-
-    def __init__(self, job: Job, task: str) -> None:
-        self._job = job
-        self._task = task
-        self._internal = {job.real_topic(t): t for t in job.topology.internal_topics}
-        self._buffers: dict[tuple[str, int], RecordBuffer] = {}
-        self._counts = {job.real_topic(t): n for t, n in job.layout.partitions.items()}
-        self._any_partition = itertools.count()
-        self.output: SlotOutput | None = None  # None: this batch was committed before, nothing is sent again
-        self.count = 0
-
-    def send(
-        self,
-        topic: str,
-        key: bytes | None,
-        value: bytes | None,
-        timestamp: int,
-        headers: Headers,
-        partition: int | None,
-    ) -> None:
-        """Take one record."""
-        self.count += 1
-        if topic not in self._internal:
-            if self.output is not None:
-                # As `outgoing` does, without the call.
-                chosen, stamp = -1 if partition is None else partition, timestamp or 1
-                waiting = self.output.waiting
-                waiting.append((topic, value, key, chosen, None, None, stamp, list(headers) if headers else None))
-                if len(waiting) >= CHUNK:
-                    self.output.hand_over()
-            return
-        if partition is None:
-            n = self._counts[topic]
-            partition = next(self._any_partition) % n if key is None else partition_for(key, n)
-        target = (topic, partition)
-        buffer = self._buffers.get(target)
-        if buffer is None:
-            buffer = self._buffers[target] = RecordBuffer()
-        buffer.add(key, value, timestamp, headers)
-
-    def send_all(
-        self,
-        topic: str,
-        keys: Sequence[bytes | None],
-        values: Sequence[bytes | None],
-        timestamps: Sequence[int],
-        headers: Sequence[Headers],
-    ) -> None:
-        """Take many records of one topic."""
-        if topic in self._internal:
-            for record in zip(keys, values, timestamps, headers, strict=True):
-                self.send(topic, *record, None)
-            return
-        self.count += len(keys)
-        if self.output is None:
-            return
-        # As `send`, without a frame a record.
-        stamps = [timestamp or 1 for timestamp in timestamps]
-        lists = [list(one) if one else None for one in headers] if any(headers) else itertools.repeat(None)
-        none = itertools.repeat(None)
-        records = zip(itertools.repeat(topic), values, keys, itertools.repeat(-1), none, none, stamps, lists)
-        while chunk := list(itertools.islice(records, CHUNK)):
-            self.output.waiting += chunk
-            self.output.hand_over()
-
-    def partition_count(self, topic: str) -> int:
-        """How many partitions a topic has; topics the application does not read are asked for once."""
-        if topic not in self._counts:
-            known = _committer(self._job).list_topics(topic, timeout=10).topics[topic].partitions
-            self._counts[topic] = max(1, len(known))
-        return self._counts[topic]
-
-    def rows(self) -> Iterator[Row]:
-        """The records for other tasks, packed."""
-        job = self._job
-        for (topic, partition), buffer in self._buffers.items():
-            for reader in job.layout.readers(self._internal[topic]):
-                slots = job.layout.slots(reader.level, job.slots)
-                for blob in buffer.blobs():
-                    yield {
-                        "slot": job.layout.slot_of(reader.subtopology, partition, slots),
-                        "level": reader.level,
-                        "kind": RECORDS,
-                        "subtopology": reader.subtopology,
-                        "partition": partition,
-                        "topic": topic,
-                        "source": self._task,
-                        "payload": blob,
-                    }
-        self._buffers = {}

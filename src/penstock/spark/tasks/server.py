@@ -15,6 +15,7 @@ import os
 import pickle
 import signal
 import sys
+import threading
 import time
 import traceback
 from pathlib import Path
@@ -24,12 +25,16 @@ from penstock.spark.job import Job, decode
 from penstock.spark.resident import STOP, STOPPED, accept, end_with, is_alive, listening
 from penstock.spark.rows import Row
 from penstock.spark.tasks.garbage import Garbage
+from penstock.spark.tasks.host import close_all
 from penstock.spark.tasks.slot import SlotPlan, run_slot
+from penstock.state.disk.cleanup import LocalCleanup
 
 log = logging.getLogger("penstock.slot")
 
 IDLE_SECONDS = 300.0
+CLOSE_SECONDS = 8.0  # less than whoever stops us waits for the answer
 _LOOK_SECONDS = 0.5
+_CLEANUP_MS = 600_000
 
 
 class SlotServer:
@@ -39,6 +44,8 @@ class SlotServer:
         # The last answer of each level: a worker that died while it waited asks again, and the batch is done already.
         self._answers: dict[int, tuple[SlotPlan, list[Row]]] = {}
         self._garbage = Garbage()
+        self._cleanup = LocalCleanup()
+        self._delay_ms = _CLEANUP_MS
 
     def answer(self, encoded: str, plan: SlotPlan, rows: list[Row], *, again: bool) -> list[Row]:
         """Run a batch, or give its rows again."""
@@ -48,12 +55,15 @@ class SlotServer:
             return known[1]
         self._answers.pop(plan.level, None)
         found = list(run_slot(job, plan, rows, again=again))
+        self._cleanup.uses(job.local_folder(f"{s}_{p}") for s, p, _ in plan.tasks)
+        self._delay_ms = job.config.app_configs.get("state.cleanup.delay.ms", _CLEANUP_MS)
         self._answers[plan.level] = (plan, found)
         return found
 
     def rest(self) -> None:
         """What is better done after the answer."""
         self._garbage.set_aside()
+        self._cleanup.look(self._delay_ms)
 
 
 def serve(path: Path, parent: int) -> None:
@@ -69,6 +79,7 @@ def serve(path: Path, parent: int) -> None:
                 try:
                     request = connection.recv()
                     if request == STOP:
+                        close_tasks()
                         connection.send(STOPPED)
                         return
                     connection.send(_reply(server, request))
@@ -76,6 +87,26 @@ def serve(path: Path, parent: int) -> None:
                 except (EOFError, OSError) as error:
                     log.info("a worker went away: %s", error)
             last = time.monotonic()
+    close_tasks()
+
+
+def close_tasks(seconds: float = CLOSE_SECONDS) -> None:
+    """Close processors and stores. In this thread, where they were made; one that does not return ends the process."""
+    limit = threading.Timer(seconds, _give_up, (seconds,))
+    limit.daemon = True
+    limit.start()
+    close_all()
+    limit.cancel()
+
+
+def _give_up(seconds: float) -> None:
+    log.warning("processors were not closed within %g seconds; the process ends without them", seconds)
+    _exit()
+
+
+def _exit() -> None:
+    sys.stdout.flush()  # what processors printed last
+    os._exit(0)  # producers' threads need no farewell: everything is flushed
 
 
 def _reply(server: SlotServer, request: Any) -> tuple[str, Any]:
@@ -95,7 +126,7 @@ def main() -> None:
     """`python -m penstock.spark.tasks.server SOCKET PARENT`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the application, which stops us in its own time
     serve(Path(sys.argv[1]), int(sys.argv[2]))
-    os._exit(0)  # producers' threads need no farewell: everything is flushed
+    _exit()
 
 
 if __name__ == "__main__":

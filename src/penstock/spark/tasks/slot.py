@@ -99,6 +99,7 @@ def run_slot(job: Job, plan: SlotPlan, inbound: Sequence[Row] = (), *, again: bo
         if earlier is not None:
             h.adopt(earlier)
         elif d is not None:
+            d.dropped = h.dropped  # with what Kafka refused
             h.publish(d.commit)
     _seen.add((job.run, plan.level, plan.slot))
     for _, d, _ in done:
@@ -162,6 +163,7 @@ def _metrics(done: Sequence[Done]) -> Row:
         "dropped": sum(d.dropped for d in done),
         "state_rows": sum(d.state_rows for d in done),
         "state_bytes": sum(d.state_bytes for d in done),
+        "segment_bytes": sum(d.segment_bytes for d in done),
         "elapsed_us": sum(d.elapsed_us for d in done),
         "tasks": len(done),
     }

@@ -14,6 +14,11 @@ from penstock.kafka.ranges import OffsetRange
 log = logging.getLogger("penstock.input")
 
 
+def offsets_of(ranges: Sequence[OffsetRange]) -> int:
+    """How many offsets there are in ranges."""
+    return sum(max(0, r.end - r.start) for r in ranges)
+
+
 def surviving(consumer: Any, ranges: Sequence[OffsetRange]) -> list[OffsetRange]:
     """The ranges without what retention removed since they were planned; a batch done again would fail for ever on it."""
     found = []
@@ -28,7 +33,7 @@ def surviving(consumer: Any, ranges: Sequence[OffsetRange]) -> list[OffsetRange]
         if kept != r:
             log.warning(
                 "%s-%d holds offsets %d to %d: of %d to %d, %d offsets are lost",
-                r.topic, r.partition, first, end, r.start, r.end, (r.end - r.start) - (kept.end - kept.start),
+                r.topic, r.partition, first, end, r.start, r.end, offsets_of([r]) - offsets_of([kept]),
             )  # fmt: skip
         found.append(kept)
     return found

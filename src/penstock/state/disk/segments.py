@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.fs as pafs
 from pyarrow import ipc
 
-from penstock.errors import ProcessorStateError
+from penstock.errors import ConfigError, ProcessorStateError
 from penstock.state.disk.layered import Changes
 
 _SCHEMA = pa.schema([("store", pa.dictionary(pa.int32(), pa.utf8())), ("key", pa.binary()), ("value", pa.binary())])
@@ -139,9 +139,18 @@ class SegmentFolder:
 
 
 def filesystem(location: str) -> tuple[Any, str]:
-    """The file system and path of a location."""
+    """The file system and path of a location.
+
+    Raises:
+        ConfigError: There is no such file system, or not here.
+    """
     if "://" in location:
-        fs, path = pafs.FileSystem.from_uri(location)
+        try:
+            fs, path = pafs.FileSystem.from_uri(location)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise ConfigError(
+                f"the folder {location} cannot be opened: {error}", hint="Give a path, or a URI that pyarrow opens."
+            ) from error
         return fs, path
     location = location.removeprefix("file:")
     return pafs.LocalFileSystem(), location

@@ -63,17 +63,18 @@ class TaskState:
             self._attach(store)
         return self._stores[name]
 
-    def begin(self, batch_sequence: int, sequence: int) -> bool:
+    def begin(self, batch_sequence: int, sequence: int, last_sequence: int) -> bool:
         """Bring the state to the start of a pass.
 
         Args:
             batch_sequence: Number of the batch's first pass: all segments before it are final.
             sequence: Number of this pass.
+            last_sequence: Number of the last pass of the batch before.
 
         Returns:
             True if this process made the segment before this one and nothing intervened: what it has in memory holds.
         """
-        continued = self._apply_own(batch_sequence)
+        continued = self._apply_own(batch_sequence, last_sequence)
         if not continued:
             self._catch_up(batch_sequence)
         self._txn = environment(self._local).begin()
@@ -85,11 +86,11 @@ class TaskState:
             continued = False
         return continued
 
-    def _apply_own(self, before: int) -> bool:
+    def _apply_own(self, before: int, last: int) -> bool:
         """Put this process's last changes into LMDB if LMDB is where they start from."""
         own, self._unapplied = self._unapplied, None
         # Another process may have run a batch in between. If this one ran the very last, none did; else look.
-        if self._ran is None or (self._ran != before - 1 and self._newer(before)):
+        if self._ran is None or (self._ran != last and self._newer(before)):
             return False
         version = self._version()
         if own is None:
@@ -163,6 +164,11 @@ class TaskState:
         self.metadata = dict(metadata)
         return attempt
 
+    @property
+    def segment_bytes(self) -> int:
+        """Size of the segment that `finish` wrote; 0 if nothing changed."""
+        return 0 if self._unapplied is None else self._unapplied[0].bytes
+
     def publish(self, sequence: int, attempt: str) -> None:
         """Make the segment final: its output is committed."""
         self._folder.publish(sequence, attempt)
@@ -175,6 +181,13 @@ class TaskState:
         self._unapplied = None
         self._ran = None
         self.end()
+
+    def look(self) -> None:
+        """Open what `end` closed, to read what the last batch left; what is written is not kept."""
+        if self._txn is None:
+            self._txn = environment(self._local).begin()
+            for store in self._stores.values():
+                self._attach(store)
 
     def end(self) -> None:
         """Let go of the read transaction, so that LMDB can reuse pages."""
