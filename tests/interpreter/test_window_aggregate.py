@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.durations import MAX_LONG
-from penstock.functions import AGGREGATOR, REDUCER, Function, function
+from penstock.expr import aggregate_all, fn, v
+from penstock.functions import AGGREGATOR, REDUCER, Constant, Function, function
 from penstock.handlers import LogAndContinueProcessingExceptionHandler
 from penstock.state.materialize import window_result
+from penstock.streams.expression_aggregates import step_function
 from penstock.topology.operators import Aggregation, WindowAggregate
 from penstock.windows import TimeWindows, UnlimitedWindows
 from tests.interpreter.observe import Run, Seen, w
@@ -219,17 +221,28 @@ def test_a_batch_forwards_the_last_update_of_each_window_in_the_order_of_the_las
 records = st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 99), st.integers(0, 60)), max_size=30)
 
 
-@given(st.lists(records, max_size=5), st.integers(1, 20), st.integers(1, 20), st.integers(0, 30), st.booleans())
-@settings(max_examples=150, deadline=None)
-def test_batches_give_the_same_table_as_single_updates(
-    batches: list[list[tuple[str, int, int]]], size: int, advance: int, grace: int, collects: bool
-) -> None:
-    def collect(value: int, aggregate: list[int]) -> list[int]:
-        aggregate.append(value)
-        return aggregate
+def _append(value: int, aggregate: list[int]) -> list[int]:
+    aggregate.append(value)
+    return aggregate
 
-    collecting = Aggregation("aggregate", list, function(collect, AGGREGATOR, "aggregator"))
-    aggregation = collecting if collects else CONCAT
+
+COLLECT = Aggregation("aggregate", list, function(_append, AGGREGATOR, "aggregator"))
+STATES = aggregate_all(all=fn.collect(v), least=fn.min(v))
+EXPRESSION = Aggregation("expression", Constant(STATES.initial()), step_function(STATES), mutates=False)
+
+
+@pytest.mark.slow
+@given(
+    st.lists(records, max_size=5),
+    st.integers(1, 20),
+    st.integers(1, 20),
+    st.integers(0, 30),
+    st.sampled_from([COLLECT, CONCAT, EXPRESSION]),
+)
+@settings(max_examples=200, deadline=None)
+def test_batches_give_the_same_table_as_single_updates(
+    batches: list[list[tuple[str, int, int]]], size: int, advance: int, grace: int, aggregation: Aggregation
+) -> None:
     windows = TimeWindows(size, min(advance, size), grace)
     single = run(windows, aggregation, send_old=True)
     cached = run(windows, aggregation, send_old=True, caching=True)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from math import exp
 
 import pytest
 
@@ -108,3 +109,35 @@ def test_over_a_large_backlog_batches_are_longer_and_the_pace_stays() -> None:
 
 def test_before_the_pace_is_known_nothing_is_stretched() -> None:
     assert Pace(1000, 10_000_000).allowed(10_000_000) == 10_000
+
+
+def counting(records: int) -> float:
+    """Milliseconds of a batch that counts 50,000 keys: those of its records, and those of the keys among them."""
+    return 250 + 0.0026 * records + 0.009 * 50_000 * (1 - exp(-records / 50_000))
+
+
+def test_where_a_batch_merges_its_records_long_ones_grow_until_they_take_four_times_the_target() -> None:
+    pace = Pace(1000, 10_000_000)
+    for _ in range(8):
+        pace.adapt(pace.records, counting(pace.records))
+    usual = pace.records
+    for _ in range(8):
+        records = pace.allowed(100_000_000)
+        pace.adapt(records, counting(records))
+    assert pace.allowed(100_000_000) > 8 * usual, "four times as many take not even twice as long"
+    assert 3000 < counting(pace.allowed(100_000_000)) < 4500
+    assert pace.records == usual
+    assert pace.allowed(2 * usual) == 2 * usual
+    for _ in range(4):
+        records = pace.allowed(100_000_000)
+        pace.adapt(records, 5 * counting(records))
+    assert 5 * counting(pace.allowed(100_000_000)) < 7000
+    assert pace.allowed(100_000_000) >= pace.records
+
+
+def test_the_end_of_a_backlog_says_nothing_about_long_batches() -> None:
+    pace = Pace(1000, 10_000_000)
+    run(pace, 20, fixed=200, each=0.004)
+    longest = pace.allowed(100_000_000)
+    pace.adapt(pace.records * 2, 200 + 0.004 * 2 * pace.records)
+    assert pace.allowed(100_000_000) == longest

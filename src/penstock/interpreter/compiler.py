@@ -16,12 +16,13 @@ from typing import Any, TypeVar
 from penstock.errors import TopologyError
 from penstock.interpreter.config import TaskConfig
 from penstock.interpreter.context import Saved, Shared, TaskContext
-from penstock.interpreter.drain import Drain, compile_drain, drains
+from penstock.interpreter.drain import compile_drain, drains
 from penstock.interpreter.fusion import STATEMENTS, Chain, Tail, compile_chain
 from penstock.interpreter.sink import ColumnSink
 from penstock.interpreter.tracing import name_code
 from penstock.interpreter.views import TableReader, compile_view
 from penstock.records import Change
+from penstock.state.caching import Drain
 from penstock.state.without_headers import without_headers
 from penstock.topology.nodes import ProcessorNode, SinkNode
 from penstock.topology.operators import Edge, FlatMap, FlatMapValues, Operator, TableMapValues, TableToStream

@@ -13,6 +13,7 @@ from penstock.interpreter.context import TaskContext
 from penstock.interpreter.guards import Guards
 from penstock.kafka.murmur2 import partition_for
 from penstock.records import Headers, Record
+from penstock.serde.shared import encode_shared
 from penstock.topology.nodes import SinkNode
 
 Column = Sequence[Any]
@@ -119,7 +120,7 @@ def build_column_sink(
 
     def sink(keys: Column, values: Column, timestamps: Sequence[int], headers: Sequence[Headers]) -> None:
         try:
-            key_column, value_column = encode_keys(keys), encode_values(values)
+            key_column, value_column = encode_shared(encode_keys, keys), encode_values(values)
         except Exception:  # noqa: BLE001 - whatever a serde raises: one by one, to say which record it is
             before = context.headers
             for key, value, timestamp, context.headers in zip(keys, values, timestamps, headers, strict=True):

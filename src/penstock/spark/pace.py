@@ -11,7 +11,8 @@ _ON_TARGET = (0.75, 1.25)
 _LARGEST_STEP_DOWN = 2
 # Where more waits, a batch may take up to four times the target: its records wait anyway, and a long batch spends less on
 # planning and commits, and merges more updates of a key (count of 50,000 keys: a task takes a third less time for a record
-# in batches of 480,000 than in batches of 120,000).
+# in batches of 480,000 than in batches of 120,000). So four times as many records take less than four times as long; how many
+# do is learned from the long ones themselves.
 _LONGEST = 4
 
 
@@ -33,6 +34,7 @@ class Pace:
         self._target_ms = max(target_ms, interval_ms)
         self._interval_ms = interval_ms
         self._largest = largest
+        self._long: int | None = None
         self._fixed_ms: float | None = None
         self._last: tuple[int, float] | None = None
         self._warm = False
@@ -42,7 +44,11 @@ class Pace:
         """Most records of the next batch, while so many wait."""
         if self._quick:
             return self.records
-        return min(self._largest, max(self.records, min(backlog, self.records * _LONGEST)))
+        return min(self._largest, max(self.records, min(backlog, self._longest)))
+
+    @property
+    def _longest(self) -> int:
+        return self._long or self.records * _LONGEST
 
     def adapt(self, records: int, elapsed_ms: float) -> None:
         """Learn from a batch."""
@@ -58,7 +64,9 @@ class Pace:
         if 2 * records < self.records:
             return  # there was no more to read: nothing is learned about batches of the size in question
         fixed = self._fixed_ms or 0.0
-        if records > self.records:  # a long one: what would the usual one have taken?
+        is_long = records > self.records
+        if is_long:  # what would the usual one have taken, at least?
+            self._adapt_long(records, elapsed_ms)
             elapsed_ms = fixed + (elapsed_ms - fixed) * self.records / records
             records = self.records
         goal = max(self._target_ms, 2 * fixed)
@@ -70,10 +78,19 @@ class Pace:
             self._quick = False
             return
         if wanted > self.records:
+            if is_long:
+                return  # the usual one may take more than its share
             self.records = min(self._largest, int(wanted), self.records * (_QUICK if self._quick else _STEADY))
         else:
             self._quick = False
             self.records = max(_LEAST, self.records // _LARGEST_STEP_DOWN, int(sqrt(wanted * self.records)))
+
+    def _adapt_long(self, records: int, elapsed_ms: float) -> None:
+        fixed = self._fixed_ms or 0.0
+        each = max(elapsed_ms - fixed, elapsed_ms / 20) / records
+        wanted = (max(_LONGEST * self._target_ms, 2 * fixed) - fixed) / each
+        if wanted < records or 4 * records > 3 * min(self._largest, self._longest):  # else there was no more to read
+            self._long = int(min(max(wanted, records / _LARGEST_STEP_DOWN), records * _STEADY))
 
     def _estimate_fixed(self, records: int, elapsed_ms: float) -> None:
         last, self._last = self._last, (records, elapsed_ms)

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import count
 from typing import Any, TypeVar
 
 from penstock.isolation import own_copy
+from penstock.serde.shared import encode_shared
 from penstock.state.cells import HEADERS, OLD, SEQUENCE, TIMESTAMP, VALUE, Cell, by_sequence
 from penstock.state.store import FlushListener
 from penstock.state.typed_store import TypedStore
 
 K = TypeVar("K")
 V = TypeVar("V")
-Update = tuple[Any, Any, "bytes | None", int, Any]  # key, value of the cell, old row, timestamp, headers
+Forward = Callable[[], None]
 # Takes the updates of a flush as they are in the store, by columns: serialised keys and values, timestamps, headers.
 RawListener = Callable[[Sequence["bytes | None"], Sequence["bytes | None"], Sequence[int], Sequence[Any]], None]
-# Takes the updates of a flush all at once.
-Drain = Callable[[list[Update]], None]
+# Takes the updates of a flush all at once: keys, values, timestamps, headers.
+Drain = Callable[[list[Any], list[Any], list[int], list[Any]], None]
 # From how many updates on it is worth it; the test driver flushes after each record.
 _WORTH_A_DRAIN = 8
 
@@ -58,7 +60,10 @@ class Caching(TypedStore[K, V]):
         self._from_slot: Callable[[Any], Any] = _same if not mutable else self._copy if self._live else self._decode
         self._slot_bytes: Callable[[Any], bytes | None] = self._encode if self._live else _same
         # Value by value costs 0.5 us more than a column for JSON.
-        self._column_bytes: Callable[[list[Any]], list[bytes | None]] = self._encode_column if self._live else _same
+        self._column_bytes: Callable[[list[Any]], list[bytes | None]] = self._encode_shared if self._live else _same
+
+    def _encode_shared(self, values: list[Any]) -> list[bytes | None]:
+        return encode_shared(self._encode_column, values)
 
     def _copy(self, value: Any) -> Any:
         raw_value = self._encode(value)
@@ -119,8 +124,8 @@ class Caching(TypedStore[K, V]):
         """Key of the changelog record; None for an update that is not kept."""
 
     @abstractmethod
-    def _forward_key(self, cell: Cell) -> Any:
-        """Key of the forwarded update."""
+    def _forward_keys(self, cells: list[Cell]) -> list[Any]:
+        """Keys of the forwarded updates."""
 
     # Flush
 
@@ -128,9 +133,9 @@ class Caching(TypedStore[K, V]):
         while cells := self._take_cells():  # what is forwarded may come back and change this store again
             changed = [cell for cell in cells if cell[SEQUENCE]]
             changed.sort(key=by_sequence)
-            updates = self._write_all(changed)
+            forward = self._write_all(changed)
             self._keep_cells(cells)
-            self._forward(updates)
+            forward()
 
     def _lasting(self, cells: list[Cell]) -> list[Cell]:
         """Those whose rows are kept: a window that has gone before the flush is forwarded only."""
@@ -142,7 +147,7 @@ class Caching(TypedStore[K, V]):
         raw_values = self._column_bytes([cell[VALUE] for cell in kept])
         return kept, raw_values, self._write_rows(kept, raw_values)
 
-    def _write_all(self, changed: list[Cell]) -> list[Update]:
+    def _write_all(self, changed: list[Cell]) -> Forward:
         """Write all changed rows before any is forwarded: whoever reads then sees the state after the flush."""
         kept, raw_values, rows = self._write_cells(changed)
         on_change = self.on_change
@@ -150,43 +155,48 @@ class Caching(TypedStore[K, V]):
             for cell, raw_value in zip(kept, raw_values, strict=True):
                 if (raw_value is not None or cell[OLD] is not None) and (log_key := self._log_key(cell)) is not None:
                     on_change(log_key, raw_value, cell[TIMESTAMP])
-        # What was not there before and is not there now gives nothing.
-        updates: list[Update]
-        if self._raw_listener is not None:
-            updates = [
-                (self._log_key(cell), raw_value, None, cell[TIMESTAMP], cell[HEADERS])
-                for cell, raw_value in zip(kept, raw_values, strict=True)
-                if raw_value is not None or cell[OLD] is not None
-            ]
-        else:
-            key_of = self._forward_key
-            updates = [
-                (key_of(cell), cell[VALUE], cell[OLD], cell[TIMESTAMP], cell[HEADERS])
-                for cell in changed
-                if cell[VALUE] is not None or cell[OLD] is not None
-            ]
+        forward = self._raw_forward(kept, raw_values) if self._raw_listener is not None else self._forward(changed)
         for cell, row in zip(kept, rows, strict=True):
             cell[OLD] = row
-        return updates
+        return forward
 
-    def _forward(self, updates: list[Update]) -> None:
-        if self._raw_listener is not None:
-            if updates:
-                keys, raw_values, _, timestamps, headers = zip(*updates, strict=True)
-                self._raw_listener(keys, raw_values, timestamps, headers)
-            return
-        listener = self._listener
+    def _raw_forward(self, kept: list[Cell], raw_values: list[bytes | None]) -> Forward:
+        if None in raw_values:
+            shown = [(c, v) for c, v in zip(kept, raw_values, strict=True) if v is not None or c[OLD] is not None]
+            kept, raw_values = [cell for cell, _ in shown], [raw_value for _, raw_value in shown]
+        if not kept:
+            return _nothing
+        assert self._raw_listener is not None
+        return partial(self._raw_listener, list(map(self._log_key, kept)), raw_values, *_circumstances(kept))
+
+    def _forward(self, changed: list[Cell]) -> Forward:
+        listener, drain = self._listener, self._drain
         if listener is None:
-            return
-        value_of = self._decode
-        if self._live:
+            return _nothing
+        # What was not there before and is not there now gives nothing.
+        shown = [cell for cell in changed if cell[VALUE] is not None or cell[OLD] is not None]
+        values = [cell[VALUE] for cell in shown]
+        if not self._live:
+            values = [None if value is None else self._decode(value) for value in values]
+        elif self.value_serde.mutable and not self._listener_copies:
             # A live object stays in its cell: what goes downstream is a copy, which costs less than reading it again.
-            value_of = own_copy if self.value_serde.mutable and not self._listener_copies else _same
-        if self._drain is not None and len(updates) >= _WORTH_A_DRAIN:
-            if value_of is not _same:
-                updates = [(key, None if value is None else value_of(value), *rest) for key, value, *rest in updates]
-            self._drain(updates)
-            return
-        for key, value, old_row, timestamp, headers in updates:
-            old = None if old_row is None or not self._send_old else self._decode(self._unpack(old_row)[0])
-            listener(key, None if value is None else value_of(value), old, timestamp, headers)
+            values = [None if value is None else own_copy(value) for value in values]
+        updates = (self._forward_keys(shown), values, *_circumstances(shown))
+        if drain is not None and len(shown) >= _WORTH_A_DRAIN:
+            return partial(drain, *updates)
+        old_rows = [cell[OLD] if self._send_old else None for cell in shown]
+        return partial(self._forward_each, listener, old_rows, *updates)
+
+    def _forward_each(self, listener: FlushListener, old_rows: list[bytes | None], *updates: list[Any]) -> None:
+        for old_row, key, value, timestamp, headers in zip(old_rows, *updates, strict=True):
+            old = None if old_row is None else self._decode(self._unpack(old_row)[0])
+            listener(key, value, old, timestamp, headers)
+
+
+def _circumstances(cells: list[Cell]) -> tuple[list[int], list[Any]]:
+    """Timestamps and headers."""
+    return [cell[TIMESTAMP] for cell in cells], [cell[HEADERS] for cell in cells]
+
+
+def _nothing() -> None:
+    pass

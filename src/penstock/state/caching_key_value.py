@@ -131,8 +131,8 @@ class CachingKeyValueStore(Caching[K, V], KeyValueStore[K, V]):
     def _log_key(self, cell: Cell) -> bytes:
         return cell[RAW_KEY]  # type: ignore[no-any-return]
 
-    def _forward_key(self, cell: Cell) -> Any:
-        return cell[KEY]
+    def _forward_keys(self, cells: list[Cell]) -> list[Any]:
+        return [cell[KEY] for cell in cells]
 
 
 class CachingTimestampedKeyValueStore(CachingKeyValueStore[K, ValueAndTimestamp[V]], TimestampedKeyValueStore[K, V]):

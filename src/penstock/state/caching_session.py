@@ -162,5 +162,5 @@ class CachingSessionStore(Caching[K, V], SessionStore[K, V]):
         raw_key: bytes | None = cell[RAW_KEY]
         return None if raw_key is None else raw_key + pack_long(cell[END]) + pack_long(cell[START])
 
-    def _forward_key(self, cell: Cell) -> Windowed[Any]:
-        return Windowed(cell[KEY], Window(cell[START], cell[END]))
+    def _forward_keys(self, cells: list[Cell]) -> list[Windowed[Any]]:
+        return [Windowed(cell[KEY], Window(cell[START], cell[END])) for cell in cells]

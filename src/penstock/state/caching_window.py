@@ -57,6 +57,7 @@ class CachingWindowStore(Caching[K, V], WindowStore[K, V]):
         )
         self._complete = False  # True while all keys that have rows are in _lists
         self._inline = False
+        self._last_key: tuple[Any, bytes] = (_NOTHING, b"")
         observed = self._segments.observed_time
         self._newest_row = observed if observed >= 0 or self._segments.is_empty else MAX_LONG  # no row starts later
         self._init_cache()
@@ -84,9 +85,11 @@ class CachingWindowStore(Caching[K, V], WindowStore[K, V]):
 
     def load(self, key: K, start: int) -> Cell:
         """The row of a window as a cell among the changed ones; moves store time."""
-        raw_key = self._encode_key(key)
-        if raw_key is None:
-            raw_key = self.raw_key(key)  # says what is wrong
+        last_key, raw_key = self._last_key
+        if key is not last_key:
+            raw_key = self.raw_key(key)
+            if self.key_identity:  # nobody can change it: the next windows of the same record have it, too
+                self._last_key = (key, raw_key)
         cell_key = key if self.key_identity else raw_key
         segments = self._segments
         if start > segments.observed_time:
@@ -310,18 +313,22 @@ class CachingWindowStore(Caching[K, V], WindowStore[K, V]):
         raw_key: bytes | None = cell[RAW_KEY]
         return None if raw_key is None else raw_key + pack_long(cell[START]) + FIRST_SEQUENCE
 
-    def _forward_key(self, cell: Cell) -> Windowed[Any]:
-        start = cell[START]
-        window = self._names.get(start)
-        if window is None:
-            window = self._names[start] = self.window_at(start)
-        windowed: Windowed[Any] = _new(Windowed)
-        _set_key(windowed, cell[KEY])
-        _set_window(windowed, window)
-        return windowed
+    def _forward_keys(self, cells: list[Cell]) -> list[Windowed[Any]]:
+        names, keys = self._names, []
+        for cell in cells:
+            start = cell[START]
+            window = names.get(start)
+            if window is None:
+                window = names[start] = self.window_at(start)
+            windowed: Windowed[Any] = _new(Windowed)
+            _set_key(windowed, cell[KEY])
+            _set_window(windowed, window)
+            keys.append(windowed)
+        return keys
 
 
 _NONE: Cells = {}
+_NOTHING = object()
 # A frozen dataclass without the detour through its own __init__: half the time.
 _new = object.__new__
 _slots: Any = Windowed

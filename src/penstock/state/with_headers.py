@@ -8,7 +8,7 @@ from typing_extensions import NamedTuple
 
 from penstock.errors import ProcessorStateError
 from penstock.records import NO_HEADERS, Headers, Windowed
-from penstock.state.caching import Caching, Update
+from penstock.state.caching import Caching, Forward
 from penstock.state.caching_key_value import CachingKeyValueStore
 from penstock.state.caching_session import CachingSessionStore
 from penstock.state.caching_window import CachingWindowStore
@@ -113,7 +113,7 @@ class SessionStoreWithHeaders(_HeaderRows[K, V], SessionStore[K, Any]):
 class _CachedHeaders(Caching[K, V]):
     """A cache that hands over the headers of each change, as a store without one does: as those of the record in hand."""
 
-    def _write_all(self, changed: list[Cell]) -> list[Update]:
+    def _write_all(self, changed: list[Cell]) -> Forward:
         before = self._context.headers
         try:
             return super()._write_all(changed)
