@@ -28,6 +28,7 @@ from penstock.connect.data import (
     TIMESTAMP_SCHEMA,
     Schema,
     SchemaBuilder,
+    SinkColumns,
     SinkRecord,
     Struct,
     decimal_schema,
@@ -118,6 +119,17 @@ def record(offset: int, value: Any = None, schema: Schema | None = ORDER, **give
     return SinkRecord(**{**fields, **given})
 
 
+def columns_of(records: list[SinkRecord]) -> SinkColumns | None:
+    """Records of one partition, which have no headers, by columns."""
+    if not records:
+        return None
+    _, _, key_schemas, keys, value_schemas, values, times, _, offsets, kinds, *_ = map(list, zip(*records, strict=True))
+    topic, partition = records[0].topic, records[0].partition
+    assert topic is not None
+    assert partition is not None
+    return SinkColumns(topic, partition, offsets, key_schemas, keys, value_schemas, values, times, kinds)
+
+
 class Reports:
     """Gathers the records a task cannot write."""
 
@@ -167,8 +179,16 @@ class RunningSink:
     def put(self, records: Iterable[SinkRecord]) -> int:
         """Hand over records of orders-0; the offset below which everything is safe."""
         batch = list(records)
-        self.task.put(batch)
+        self.hand_over(batch)
         return self.commit(max((r.original_offset or 0 for r in batch), default=-1) + 1)
+
+    def hand_over(self, batch: list[SinkRecord]) -> None:
+        """As a worker: by columns, unless a transform or headers need single records."""
+        by_columns = columns_of(batch)
+        if by_columns is None or by_columns.records() != batch:
+            self.task.put(batch)
+        else:
+            self.task.put_columns(by_columns)
 
     def commit(self, end: int) -> int:
         """What the task says is safe, of what it was given up to an offset."""

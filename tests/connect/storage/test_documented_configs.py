@@ -36,6 +36,7 @@ def event(offset: int, topic: str) -> Any:
     return record(offset, value, EVENT, topic=topic, original_topic=topic, timestamp=1_709_211_600_000 + offset)
 
 
+@pytest.mark.slow
 def test_the_folder(tmp_path: Path) -> None:
     config = documented("orders-to-folder")
     with sink(config, store_url=str(tmp_path)) as running:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -7,8 +8,10 @@ from typing import Any
 import pytest
 
 from penstock.connect.connectors.storage.keys import STORAGE_KEYS
+from penstock.connect.connectors.storage.partitioners.default import DefaultPartitioner
+from penstock.connect.connectors.storage.partitioners.extractors import RecordTimestampExtractor
 from penstock.connect.connectors.storage.partitioners.joda_pattern import JodaPattern
-from penstock.connect.connectors.storage.partitioners.partitioner import Partitioner, PartitionError
+from penstock.connect.connectors.storage.partitioners.partitioner import Partitioned, Partitioner, PartitionError
 from penstock.connect.connectors.storage.partitioners.registry import EXTRACTORS, PARTITIONERS
 from penstock.connect.connectors.storage.partitioners.time_zone import LocalTime, parse_zone
 from penstock.connect.data import INT64_SCHEMA, TIMESTAMP_SCHEMA, SchemaBuilder, SinkRecord, Struct
@@ -221,6 +224,27 @@ def test_a_partitioner_of_your_own(tmp_path: Path) -> None:
         "orders/even/orders+0+0000000000+0000000002.json",
         "orders/odd/orders+0+0000000001+0000000003.json",
     ]
+
+
+class ByTopic(DefaultPartitioner):
+    def partition(self, records: Sequence[SinkRecord]) -> Partitioned:
+        return Partitioned([f"from-{record.topic}" for record in records])
+
+
+class NextDay(RecordTimestampExtractor):
+    def extract_all(self, records: Sequence[SinkRecord]) -> list[int]:
+        return [self.extract(record) + 86_400_000 for record in records]
+
+
+def test_those_that_extend_others_are_asked_also_for_records_that_are_alike(tmp_path: Path) -> None:
+    by_topic = {"partitioner.class": f"{__name__}:ByTopic"}
+    daily = {**TIME, "partitioner.class": "DailyPartitioner", "timestamp.extractor": f"{__name__}:NextDay"}
+    for folder_name, config in (("a", by_topic), ("b", daily)):
+        with RunningSink("FileSystemSink", {**local(tmp_path / folder_name, flush_size="2"), **config}) as sink:
+            sink.put(map(record, range(2)))
+    name = "orders+0+0000000000+0000000001.json"
+    assert list(files(tmp_path / "a")) == [f"orders/from-orders/{name}"]
+    assert list(files(tmp_path / "b")) == [f"orders/year=2023/month=11/day=15/{name}"]
 
 
 def test_int64_needs_no_schema_name() -> None:

@@ -199,6 +199,7 @@ with RunningSink("FileSystemSink", config) as sink:
 """
 
 
+@pytest.mark.slow
 def test_kill_9(tmp_path: Path) -> None:
     """A process is killed at random moments; the next one begins where the last one said that everything is safe."""
     chance, committed, kills, end = random.Random(7), 0, 0, 30_000

@@ -105,6 +105,7 @@ def test_another_delimiter_tags_and_a_file_in_parts(s3_server: S3Server, bucket:
     assert tags == {"startOffset": "0", "endOffset": "2", "recordCount": "3"}
 
 
+@pytest.mark.slow
 def test_a_server_that_is_down_and_comes_back() -> None:
     with S3Server() as server:
         bucket = server.create_bucket()
@@ -122,6 +123,7 @@ def test_a_server_that_is_down_and_comes_back() -> None:
         assert ids(server, bucket) == list(range(20))
 
 
+@pytest.mark.slow
 def test_a_server_that_accepts_and_does_not_answer(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

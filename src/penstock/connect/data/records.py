@@ -113,6 +113,11 @@ class SinkColumns(NamedTuple):
     timestamps: Sequence[int | None]
     timestamp_types: Sequence[TimestampType]
 
+    def part(self, start: int, stop: int | None = None) -> SinkColumns:
+        """Some of the records, by their places."""
+        topic, partition, *columns = self
+        return SinkColumns(topic, partition, *(column[start:stop] for column in columns))
+
     def records(self) -> list[SinkRecord]:
         """The records one by one; a third of a microsecond each."""
         topic, partition, *columns = self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,13 +87,36 @@ class OutputFile:
             records, refused = self._sort_out(records)
             encoded = self._encode(records) if records else []
         if records:
-            for writer, data in zip(self._writers, encoded, strict=True):
-                writer.append(data)
-            if self.last < 0:
-                self.first = _offset(records[0])
-            self.last = _offset(records[-1])
-            self.count += len(records)
+            self._append(encoded, _offset(records[0]), _offset(records[-1]), len(records))
         return refused
+
+    def write_values(self, first: SinkRecord, values: Sequence[Any], last: int) -> bool:
+        """Write values of records of which nothing else is written.
+
+        Args:
+            first: The first of the records.
+            values: All of their values.
+            last: The offset of the last one.
+
+        Returns:
+            False if nothing was written, because one of them cannot be.
+        """
+        try:
+            if not self._writers:
+                self._open(first)
+            encoded = self._writers[0].encode(values)
+        except DataError:
+            return False
+        self._append([encoded], _offset(first), last, len(values))
+        return True
+
+    def _append(self, encoded: list[Any], first: int, last: int, count: int) -> None:
+        for writer, data in zip(self._writers, encoded, strict=True):
+            writer.append(data)
+        if self.last < 0:
+            self.first = first
+        self.last = last
+        self.count += count
 
     def _encode(self, records: list[SinkRecord]) -> list[Any]:
         if not self._writers:

@@ -8,7 +8,7 @@ from operator import countOf, itemgetter
 from penstock.connect.api import TopicPartition
 from penstock.connect.connectors.storage.file_names import FileNames
 from penstock.connect.connectors.storage.partitioners.partitioner import Partitioned, Partitioner, PartitionError
-from penstock.connect.data import SinkRecord
+from penstock.connect.data import SinkColumns, SinkRecord
 from penstock.connect.errors import DataError
 
 _TOPIC, _VALUE_SCHEMA, _VALUE = (itemgetter(place) for place in (0, 4, 5))
@@ -96,6 +96,23 @@ class PartitionInput:
         self._with_times = with_times
         self._with_keys = with_keys
 
+    def folder_of_all(self, columns: SinkColumns) -> str | None:
+        """The folder of records that need no look at each of them: all have values of one schema, and belong together."""
+        if self._with_keys or self._with_times:
+            return None
+        schemas = columns.value_schemas
+        if schemas.count(schemas[0]) < len(schemas) or NoneType in set(map(type, columns.values)):
+            return None
+        try:
+            found = self._partitioner.folder_of_all(columns)
+        except DataError:
+            return None  # which of them it is, is told one by one
+        if found is None:
+            return None
+        folder = self._names.folder(columns.topic, found)
+        at = TopicPartition(columns.topic, columns.partition)
+        return None if self._unfit([folder], at, columns.offsets[-1]) else folder
+
     def rows(self, records: list[SinkRecord]) -> tuple[Rows, Refused]:
         """Records with their folders, and those that cannot be written, with the reason."""
         refused: Refused = []
@@ -160,7 +177,10 @@ class PartitionInput:
             pairs = zip(map(_TOPIC, records), found.folders, strict=True)
             folders = [self._names.folder(topic, folder) for topic, folder in pairs]
         times = found.timestamps if self._with_times else None
-        unfit = self._unfit(folders[:1] if is_one else set(folders), records)
+        unfit = {}
+        if records:
+            origin, partition, offset = _ORIGIN(records[-1])
+            unfit = self._unfit(folders[:1] if is_one else set(folders), TopicPartition(origin, partition), offset)
         if unfit:
             refused += [(record, unfit[at]) for record, at in zip(records, folders, strict=True) if at in unfit]
             kept = [index for index, at in enumerate(folders) if at not in unfit]
@@ -168,12 +188,10 @@ class PartitionInput:
             times = None if times is None else [times[index] for index in kept]
         return Rows(records, folders, times, is_mixed=self._with_keys, is_one_folder=is_one)
 
-    def _unfit(self, folders: Iterable[str], records: Sequence[SinkRecord]) -> dict[str, PartitionError]:
+    def _unfit(self, folders: Iterable[str], at: TopicPartition, offset: int) -> dict[str, PartitionError]:
         """The folders that the store cannot have: found out when files are renamed, it would be too late."""
         unfit = {}
         for folder in folders:
-            topic, partition, offset = _ORIGIN(records[-1])
-            at = TopicPartition(topic, partition)
             path = self._names.file(folder, at, offset, offset, self._extension)
             if (problem := self._name_problem(path)) is not None:
                 unfit[folder] = PartitionError(

@@ -15,7 +15,7 @@ from penstock.connect.connectors.storage.partition_input import PartitionInput, 
 from penstock.connect.connectors.storage.replay import Replay
 from penstock.connect.connectors.storage.rotation import MAX_OPEN_FILES, SIZE_STEP, Rotation
 from penstock.connect.connectors.storage.schema_compatibility import Fit, SchemaCompatibility
-from penstock.connect.data import SinkRecord
+from penstock.connect.data import SinkColumns, SinkRecord
 from penstock.connect.errors import DataError
 
 Report = Callable[[SinkRecord, Exception], None]
@@ -124,6 +124,45 @@ class PartitionWriter:
                 self.rotate()
         self._pass(records[-1])
         self._reported(refused)
+
+    def put_columns(self, columns: SinkColumns) -> None:
+        """Write records; those that are alike without a look at each of them.
+
+        Measured: the looks at records take a third of the time that Parquet takes with them.
+        """
+        self.rotate_if_due()
+        done = 0
+        if len(self._writing.values) == 1 and columns.offsets[0] >= self._position:
+            folder = self._writing.input.folder_of_all(columns)
+            done = 0 if folder is None else self._put_alike(folder, columns)
+        if done < len(columns.offsets):
+            self.put(columns.part(done).records())
+
+    def _put_alike(self, folder: str, columns: SinkColumns) -> int:
+        """Write records of one folder and one schema; how many, until there is one that `put` has to look at."""
+        index, count = 0, len(columns.offsets)
+        while index < count:
+            stop = index + self._writing.rotation.room(self._count, count - index)
+            first, last = columns.part(index, index + 1).records()[0], columns.part(stop - 1, stop).records()[0]
+            file = self._files.get(folder)
+            if file is None:
+                accepted = self._accepted(folder, first)
+                file = None if accepted is None else accepted[0]
+            if file is None or file.schema is not first.value_schema:
+                return index
+            self._replay.begin(first)
+            self._begun(first, None)
+            try:
+                if not file.write_values(first, columns.values[index:stop], _offset(last)):
+                    return index
+            except OSError as error:
+                raise self._writing.write_failure(error) from error
+            self._count += stop - index
+            self._pass(last)
+            index = stop
+            if self._is_full():
+                self.rotate()
+        return count
 
     def _pass(self, record: SinkRecord) -> None:
         """Everything up to a record is in a file, or refused."""

@@ -21,7 +21,7 @@ from penstock.connect.connectors.storage.record_parts import tombstone_parts, va
 from penstock.connect.connectors.storage.rotation import Rotation
 from penstock.connect.connectors.storage.schema_compatibility import SchemaCompatibility
 from penstock.connect.connectors.storage.stores.store import ObjectStore
-from penstock.connect.data import SinkRecord
+from penstock.connect.data import SinkColumns, SinkRecord
 from penstock.connect.errors import RetriableError
 
 log = logging.getLogger("penstock.connect")
@@ -120,10 +120,18 @@ class StorageSinkTask(SinkTask):
 
     def put(self, records: list[SinkRecord]) -> None:
         for at, found in _by_partition(records):
-            if at not in self._writers:
-                self.open([at])
-            self._writers[at].put(found)
+            self._writer(at).put(found)
         self._limit_memory()
+
+    def put_columns(self, columns: SinkColumns) -> None:
+        if columns.offsets:
+            self._writer(TopicPartition(columns.topic, columns.partition)).put_columns(columns)
+            self._limit_memory()
+
+    def _writer(self, at: TopicPartition) -> PartitionWriter:
+        if at not in self._writers:
+            self.open([at])
+        return self._writers[at]
 
     def _limit_memory(self) -> None:
         """Write what waits in memory if it is much altogether; formats keep some for each open file."""

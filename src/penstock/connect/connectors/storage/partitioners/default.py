@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from penstock.connect.connectors.storage.partitioners.partitioner import Partitioned, Partitioner
-from penstock.connect.data import SinkRecord
+from penstock.connect.data import SinkColumns, SinkRecord
 
 
 class DefaultPartitioner(Partitioner):
@@ -17,3 +17,6 @@ class DefaultPartitioner(Partitioner):
     def partition(self, records: Sequence[SinkRecord]) -> Partitioned:
         # All of them are from one partition.
         return Partitioned([self.folder(records[0])] * len(records) if records else [])
+
+    def folder_of_all(self, columns: SinkColumns) -> str | None:
+        return f"partition={columns.partition}"

@@ -11,7 +11,7 @@ from typing import Any
 
 from penstock.connect.connectors.storage.partitioners.field import field_path, field_value
 from penstock.connect.connectors.storage.partitioners.partitioner import PartitionError
-from penstock.connect.data import SinkRecord
+from penstock.connect.data import SinkColumns, SinkRecord
 from penstock.connect.data.logical import to_millis
 from penstock.connect.errors import shown
 
@@ -28,6 +28,12 @@ class TimestampExtractor(ABC):
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self.settings = settings
 
+    def __init_subclass__(cls, **given: Any) -> None:
+        """Who finds other times does not inherit the short way of its base."""
+        super().__init_subclass__(**given)
+        if vars(cls).keys() & {"extract", "extract_all"} and "extract_range" not in vars(cls):
+            cls.extract_range = TimestampExtractor.extract_range  # type: ignore[method-assign]
+
     @abstractmethod
     def extract(self, record: SinkRecord) -> int:
         """Milliseconds since the epoch.
@@ -40,6 +46,10 @@ class TimestampExtractor(ABC):
         """The times of records."""
         return [self.extract(record) for record in records]
 
+    def extract_range(self, columns: SinkColumns) -> tuple[int, int] | None:
+        """The first and the last time of records, where that takes no look at each of them."""
+        return None
+
 
 class WallclockTimestampExtractor(TimestampExtractor):
     """The time at which the record is written."""
@@ -49,6 +59,10 @@ class WallclockTimestampExtractor(TimestampExtractor):
 
     def extract_all(self, records: Sequence[SinkRecord]) -> list[int]:
         return [int(time.time() * 1000)] * len(records)
+
+    def extract_range(self, columns: SinkColumns) -> tuple[int, int] | None:
+        now = int(time.time() * 1000)
+        return now, now
 
 
 class RecordTimestampExtractor(TimestampExtractor):
@@ -64,6 +78,14 @@ class RecordTimestampExtractor(TimestampExtractor):
         if None in times or (times and min(times) < 0):
             raise PartitionError("A record has no timestamp")
         return times
+
+    def extract_range(self, columns: SinkColumns) -> tuple[int, int] | None:
+        times: Any = columns.timestamps
+        try:
+            first, last = min(times), max(times)
+        except TypeError:
+            return None  # one of them has none
+        return None if first is None or first < 0 else (first, last)
 
 
 class RecordFieldTimestampExtractor(TimestampExtractor):

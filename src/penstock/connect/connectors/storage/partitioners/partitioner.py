@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from penstock.connect.data import SinkRecord
+from penstock.connect.data import SinkColumns, SinkRecord
 from penstock.connect.errors import DataError
 
 
@@ -41,6 +41,12 @@ class Partitioner(ABC):
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self.settings = settings
 
+    def __init_subclass__(cls, **given: Any) -> None:
+        """Who divides otherwise does not inherit the short way of its base."""
+        super().__init_subclass__(**given)
+        if vars(cls).keys() & {"folder", "partition"} and "folder_of_all" not in vars(cls):
+            cls.folder_of_all = Partitioner.folder_of_all  # type: ignore[method-assign]
+
     @abstractmethod
     def folder(self, record: SinkRecord) -> str:
         """The folder of a record: `partition=0`.
@@ -56,6 +62,14 @@ class Partitioner(ABC):
             PartitionError: One of them has none.
         """
         return Partitioned([self.folder(record) for record in records])
+
+    def folder_of_all(self, columns: SinkColumns) -> str | None:
+        """The folder of all records of a partition, where that is to be seen without a look at each of them.
+
+        Raises:
+            PartitionError: One of them has none.
+        """
+        return None
 
 
 def safe_name(text: str) -> str:

@@ -11,7 +11,7 @@ from penstock.connect.connectors.storage.partitioners.joda_pattern import JodaPa
 from penstock.connect.connectors.storage.partitioners.partitioner import Partitioned, Partitioner, PartitionError
 from penstock.connect.connectors.storage.partitioners.registry import EXTRACTORS
 from penstock.connect.connectors.storage.partitioners.time_zone import LocalTime, parse_zone
-from penstock.connect.data import SinkRecord
+from penstock.connect.data import SinkColumns, SinkRecord
 from penstock.connect.data.logical import EPOCH, MILLIS_PER_DAY
 from penstock.connect.errors import ConfigError, invalid_value
 
@@ -68,6 +68,10 @@ class TimeBasedPartitioner(Partitioner):
                 return Partitioned(list(map(self._folder, times)), times)
             folders[minute] = folder
         return Partitioned(list(map(folders.__getitem__, minutes)), times)
+
+    def folder_of_all(self, columns: SinkColumns) -> str | None:
+        found = self._extractor.extract_range(columns)
+        return None if found is None else self._folder_of_range(*found)
 
     def _folder_of_range(self, first: int, last: int) -> str | None:
         """The folder of everything between two near times: mostly all records of a chunk; None if there may be several."""
