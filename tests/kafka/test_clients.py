@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+import os
 import pickle
+import signal
 import socket
 import subprocess
 import sys
+import threading
 from typing import Any
 
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
+from penstock.broker import LocalBroker
 from penstock.errors import ConfigError
 from penstock.kafka.admin import Admin
 from penstock.kafka.clients import open_consumer, open_producer, open_range_consumer, plain_reason, translate
@@ -38,6 +42,35 @@ def test_a_broker_that_is_not_there_is_named_with_the_cause_and_the_next_step(no
 def test_a_host_that_cannot_be_resolved_is_said_so() -> None:
     with pytest.raises(BrokerUnreachable, match=r"Failed to resolve 'broker\.invalid:9092'"):
         Admin({"bootstrap.servers": "broker.invalid:9092"}, reachable_seconds=0.5).topics()
+
+
+@pytest.mark.broker
+def test_a_broker_that_is_slow_is_waited_for() -> None:
+    with LocalBroker() as broker:
+        admin = Admin({"bootstrap.servers": broker.bootstrap_servers}, reachable_seconds=1)
+        admin.topics()
+        assert broker.pid
+        os.kill(broker.pid, signal.SIGSTOP)
+        goes_on = threading.Timer(3, os.kill, (broker.pid, signal.SIGCONT))
+        goes_on.start()
+        try:
+            assert admin.topics() == {}
+        finally:
+            goes_on.join()
+
+
+def test_a_server_that_is_no_broker_is_not_waited_for_long() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def hang_up() -> None:
+            server.accept()[0].close()
+
+        hanging_up = threading.Thread(target=hang_up)
+        hanging_up.start()
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(BrokerUnreachable, match=r"within 0\.5 seconds"):
+            Admin({"bootstrap.servers": address}, reachable_seconds=0.5).topics()
+        hanging_up.join()
 
 
 @pytest.mark.parametrize("setting", [{"no.such.setting": 1}, {"acks": "many"}])

@@ -228,3 +228,25 @@ def test_offsets_that_get_no_answer_do_not_hold_the_producer_for_ever() -> None:
         reader = open_range_consumer({**settings, "isolation.level": "read_committed"})
         assert values(read_range(reader, "t", 0, 0, settled_end(Admin(settings), "t"))) == ["seen"]
         reader.close()
+
+
+@pytest.mark.slow
+def test_a_producer_that_has_lost_its_connection_is_soon_given_up() -> None:
+    offsets = [TopicPartition("t", 0, 5, "mark")]
+    with LocalBroker() as broker:
+        settings = {"bootstrap.servers": broker.bootstrap_servers}
+        Admin(settings).create_topic("t", partitions=1)
+        group = Consumer({**settings, "group.id": "g"})
+        producer = TransactionalProducer(settings, "t")
+        producer.run(lambda p: p.send_offsets(offsets, group.consumer_group_metadata()), is_committed=never)
+        producer.begin()
+        broker.kill()
+        broker.restart()
+        # The broker answers again, but the library does not ask it.
+        with pytest.raises(TransactionError, match=r"no answer about the offsets within [3-9] s"):
+            producer.send_offsets(offsets, group.consumer_group_metadata())
+        assert producer.run(lambda p: p.produce("t", b"seen", b"k"), is_committed=never)
+        group.close()
+        reader = open_range_consumer({**settings, "isolation.level": "read_committed"})
+        assert values(read_range(reader, "t", 0, 0, settled_end(Admin(settings), "t"))) == ["seen"]
+        reader.close()

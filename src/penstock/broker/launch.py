@@ -59,7 +59,9 @@ class Launch:
             if broker.poll() is not None:
                 raise errors.died_at_start(broker.returncode, self.log, process.log_tail(self.log))
             # A listening port is cheap to see; asking earlier only makes librdkafka back off.
-            if ports.is_open(self.port) and probe.answers(self.bootstrap_servers, timeout=1.0):
+            # And an answer that comes late must still be heard: a new broker on a busy machine takes its time.
+            patience = max(1.0, min(10.0, deadline - time.monotonic()))
+            if ports.is_open(self.port) and probe.answers(self.bootstrap_servers, timeout=patience):
                 return
             time.sleep(0.05)
         raise errors.not_ready(timeout, self.log, process.log_tail(self.log))

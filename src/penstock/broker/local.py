@@ -41,7 +41,7 @@ class LocalBroker:
         data: str | Path | None = None,
         heap: str = "512m",
         config: Mapping[str, str] | None = None,
-        start_timeout: float = 60.0,
+        start_timeout: float = 120.0,
     ) -> None:
         self._wanted_port = port
         self._temporary = tempfile.TemporaryDirectory(prefix="penstock-broker-") if data is None else None

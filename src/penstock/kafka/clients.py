@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -18,6 +19,9 @@ from penstock.kafka.errors import AuthenticationFailed, BrokerUnreachable, Kafka
 from penstock.kafka.settings import Role, Settings, bootstrap_servers, client_settings
 
 REACHABLE_SECONDS = 5.0
+# A broker in a long collection of garbage, or on a machine that has too much to do, still accepts connections.
+_SLOW_SECONDS = 30.0
+_FIRST_STEP_SECONDS = 0.5
 
 _COMMON: Mapping[str, Any] = {"client.id": "penstock", "log.connection.close": False}
 _PRODUCER: Mapping[str, Any] = {
@@ -55,9 +59,11 @@ class ErrorEvents:
 
     def __init__(self) -> None:
         self._events: deque[KafkaError] = deque(maxlen=16)
+        self.count = 0
 
     def __call__(self, error: KafkaError) -> None:
         logger.debug("client error: %s", error)
+        self.count += 1
         self._events.append(error)
 
     def denied(self) -> KafkaError | None:
@@ -85,9 +91,9 @@ def open_range_consumer(settings: Settings, *, group_id: str = "penstock") -> Co
     return _open(Consumer, settings, "consumer", {**_RANGE_CONSUMER, "group.id": group_id}, _RANGE_CONSUMER_FIXED, None)
 
 
-def open_producer(settings: Settings, *, fixed: Settings | None = None) -> Producer:
+def open_producer(settings: Settings, *, fixed: Settings | None = None, events: ErrorEvents | None = None) -> Producer:
     """A bare producer that partitions as the Java clients do; `penstock.kafka.transactions` has ones that report errors."""
-    return _open(Producer, settings, "producer", _PRODUCER, fixed or {}, None)
+    return _open(Producer, settings, "producer", _PRODUCER, fixed or {}, events)
 
 
 def open_admin(settings: Settings, *, events: ErrorEvents | None = None) -> AdminClient:
@@ -122,14 +128,16 @@ def _setting_error(error: KafkaError) -> PenstockError:
 def require_broker(client: Any, settings: Settings, events: ErrorEvents, *, seconds: float = REACHABLE_SECONDS) -> Any:
     """The cluster's metadata, or a clear error within `seconds`.
 
-    Asks in short steps, because the library says why it cannot connect only between them.
+    Asks in steps, because the library says why it cannot connect only between them. Each is longer than the one before:
+    the library does not take an answer that comes after its question's time, so a broker with much to do would never be
+    heard. A broker that accepts connections is given more than `seconds`: it is slow, not gone.
     """
     servers = bootstrap_servers(settings)
-    deadline = time.monotonic() + seconds
+    started, errors_before = time.monotonic(), events.count
+    deadline, step = started + seconds, _FIRST_STEP_SECONDS
     while True:
-        remaining = deadline - time.monotonic()
         try:
-            return client.list_topics(timeout=max(0.05, min(0.5, remaining)))
+            return client.list_topics(timeout=max(0.05, min(step, deadline - time.monotonic())))
         except KafkaException as error:
             client.poll(0)
             denied = events.denied()
@@ -138,7 +146,24 @@ def require_broker(client: Any, settings: Settings, events: ErrorEvents, *, seco
             if error.args[0].code() not in UNREACHABLE:
                 raise translate(error, settings) from None
             if time.monotonic() >= deadline:
-                raise BrokerUnreachable(servers, cause=events.cause(), seconds=seconds) from None
+                patient = started + max(seconds, _SLOW_SECONDS)
+                if deadline >= patient or events.count > errors_before or not _accepts_connections(servers):
+                    waited = deadline - started
+                    raise BrokerUnreachable(servers, cause=events.cause(), seconds=waited) from None
+                deadline = patient
+            step *= 2
+
+
+def _accepts_connections(servers: str) -> bool:
+    """Whether something listens at one of the addresses."""
+    for server in servers.split(","):
+        host, _, port = server.strip().rpartition(":")
+        try:
+            socket.create_connection((host.rpartition("/")[2].strip("[]"), int(port)), timeout=1).close()
+        except (OSError, ValueError):
+            continue
+        return True
+    return False
 
 
 def translate(error: KafkaException | KafkaError, settings: Settings, *, topic: str | None = None) -> PenstockError:

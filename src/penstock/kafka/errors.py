@@ -175,6 +175,11 @@ class RefusedRecord(NamedTuple):
     code: int
     reason: str
 
+    @property
+    def identity(self) -> tuple[str, bytes | None, bytes | None]:
+        """What tells it from others that were sent: its topic, key and value."""
+        return self.topic, self.key, self.value
+
 
 class DeliveryFailed(KafkaClientError):
     """Records that the broker did not take."""

@@ -11,7 +11,7 @@ from confluent_kafka import KafkaError, KafkaException, Producer, TopicPartition
 
 from penstock.errors import PenstockError
 from penstock.kafka.client_log import logger
-from penstock.kafka.clients import open_producer, plain_reason, translate
+from penstock.kafka.clients import ErrorEvents, open_producer, plain_reason, translate
 from penstock.kafka.error_codes import DENIED, FATAL, FENCED, STATE
 from penstock.kafka.errors import KafkaClientError, ProducerFenced, RefusedRecord, TransactionAborted, TransactionError
 from penstock.kafka.producing import DeliveryFailures, RecordHeaders, queue_record, record_error
@@ -19,6 +19,10 @@ from penstock.kafka.settings import Settings
 
 TRANSACTION_SECONDS = 60.0
 _OFFSETS_SECONDS = 20.0
+# Measured, a broker killed between two transactions: the client that had its connection never sends the offsets, a new one
+# needs less than a second.
+_OFFSETS_AFTER_LOSS_SECONDS = 3.0
+_OFFSETS_STEP_SECONDS = 0.2
 _FLUSH_STEP_SECONDS = 0.2
 _FENCED_HINT = (
     "What it sent was rolled back. Either another process runs the same task now, "
@@ -46,6 +50,8 @@ class TransactionalProducer:
         self._seconds = seconds
         self._producer: Producer | None = None
         self._failures = DeliveryFailures()
+        self._events = ErrorEvents()
+        self._events_before = 0
 
     def run(
         self, work: Callable[[TransactionalProducer], None], *, is_committed: Callable[[], bool], tries: int = 3
@@ -96,8 +102,11 @@ class TransactionalProducer:
     def init(self) -> None:
         """Take the id over: fences every older producer and ends its transaction."""
         self.close()
+        events = ErrorEvents()
         producer = open_producer(
-            self._settings, fixed={"transactional.id": self.transactional_id, "on_delivery": self._failures}
+            self._settings,
+            fixed={"transactional.id": self.transactional_id, "on_delivery": self._failures},
+            events=events,
         )
         try:
             # The second question makes the client connect to a broker by its own name, not as a bootstrap server.
@@ -107,7 +116,9 @@ class TransactionalProducer:
         except KafkaException as error:
             raise translate(error, self._settings) from None
         self._step(lambda: producer.init_transactions(self._seconds))
-        self._producer = producer
+        self._producer, self._events = producer, events
+        self._flush(0)  # hands over the events
+        self._events_before = events.count
 
     def begin(self) -> None:
         """Start a transaction."""
@@ -159,7 +170,8 @@ class TransactionalProducer:
         """Commit consumer group offsets, with their metadata, in the transaction.
 
         The client library keeps no time limit here: when the coordinator goes away at the wrong moment, the call may never
-        return (librdkafka 5456). Then the producer is left to itself, and the next `init` takes its id.
+        return (librdkafka 5456), also when the coordinator is back (librdkafka 5511). So a producer that has lost a
+        connection gets little time. Then it is left to itself, and the next `init` takes its id.
 
         Raises:
             TransactionError: No answer, or not the right one.
@@ -175,12 +187,23 @@ class TransactionalProducer:
 
         thread = threading.Thread(target=send, name="penstock-send-offsets", daemon=True)
         thread.start()
-        thread.join(seconds + 1)
+        waited = self._await_offsets(thread, seconds + 1)
         if thread.is_alive():
             self._producer = None
-            raise TransactionError(self.transactional_id, f"no answer about the offsets within {seconds:g} s")
+            raise TransactionError(self.transactional_id, f"no answer about the offsets within {waited:.0f} s")
         if errors:
             raise errors[0]
+
+    def _await_offsets(self, thread: threading.Thread, seconds: float) -> float:
+        """Wait for a thread, less long once a connection is lost; how long it was."""
+        started = time.monotonic()
+        deadline = started + seconds
+        while thread.is_alive() and (left := deadline - time.monotonic()) > 0:
+            thread.join(min(left, _OFFSETS_STEP_SECONDS))
+            self._flush(0)  # hands over the events
+            if self._events.count > self._events_before:
+                deadline = min(deadline, time.monotonic() + _OFFSETS_AFTER_LOSS_SECONDS)
+        return time.monotonic() - started
 
     def commit(self) -> None:
         """Wait for all records and commit.

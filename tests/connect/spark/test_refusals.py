@@ -1,16 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from confluent_kafka import KafkaError
 
-from penstock.broker import LocalBroker
 from penstock.connect.errors import ConnectError
-from penstock.connect.spark.refusals import Refusals, batch_bytes
+from penstock.connect.spark.refusals import Refusals
 from penstock.kafka.error_codes import TOO_LARGE, UNKNOWN_PARTITION
-from penstock.kafka.errors import DeliveryFailed, RefusedRecord
-from penstock.kafka.producing import RecordProducer
+from penstock.kafka.errors import RefusedRecord
 
 
 def refused(value: bytes, *, code: int = TOO_LARGE, partition: int = 0) -> RefusedRecord:
@@ -22,11 +18,6 @@ def test_of_records_sent_together_only_those_that_are_too_large_alone_are_refuse
     refusals.add([refused(b"small"), refused(b"x" * 3000), refused(b"small too")])
     assert refusals.find("t", b"k", b"small") is None
     assert "larger than the topic takes: 3071 bytes" in str(refusals.find("t", b"k", b"x" * 3000))
-
-
-def test_the_size_is_that_a_broker_sees() -> None:
-    assert batch_bytes(refused(b"x" * 1000)) == 61 + 2 + 3 + 2 + 1002 + 1
-    assert batch_bytes(refused(b"")._replace(key=None, value=None)) == 61 + 1 + 3 + 1 + 1 + 1
 
 
 def test_a_batch_that_is_too_large_though_no_record_seems_to_be_is_sent_one_by_one() -> None:
@@ -71,20 +62,6 @@ def test_of_records_that_may_be_to_blame_each_is_sent_alone() -> None:
     refusals.add(records[1:2])
     assert refusals.find("t", b"k", b"b") is not None
     assert refusals.find("t", b"k", b"a") is None
-
-
-@pytest.mark.broker
-def test_a_broker_sees_the_same_size(broker: LocalBroker, topic: Callable[..., str]) -> None:
-    name = topic(config={"max.message.bytes": "2000"})
-    producer = RecordProducer({"bootstrap.servers": broker.bootstrap_servers})
-    fitting = 2000 - batch_bytes(refused(b"x" * 1000)) + 1000
-    producer.produce(name, b"x" * fitting, b"k")
-    producer.flush()
-    producer.produce(name, b"x" * (fitting + 1), b"k")
-    with pytest.raises(DeliveryFailed) as caught:
-        producer.flush()
-    (found,) = caught.value.refused
-    assert (found.code, batch_bytes(found)) == (TOO_LARGE, 2001)
 
 
 def test_a_compacted_topic_says_what_it_wants() -> None:

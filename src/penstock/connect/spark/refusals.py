@@ -15,9 +15,9 @@ from confluent_kafka import KafkaError
 from penstock.connect.errors import ConnectError
 from penstock.kafka.error_codes import TOO_LARGE, UNKNOWN_PARTITION
 from penstock.kafka.errors import KafkaClientError, RefusedRecord, TopicMissing
+from penstock.kafka.record_size import batch_bytes
 
 Identity = tuple[str, "bytes | None", "bytes | None"]
-_BATCH_OVERHEAD = 61  # bytes of a batch before its first record
 
 
 class RecordsRefused(Exception):
@@ -49,11 +49,11 @@ class Refusals:
         before = len(self._known), len(self._suspects)
         blamed = [one for one in refused if self._is_to_blame(one)]
         if not blamed:
-            sent_alone = [one for one in refused if len(refused) == 1 or _identity(one) in self._suspects]
+            sent_alone = [one for one in refused if len(refused) == 1 or one.identity in self._suspects]
             blamed = sent_alone
             if not sent_alone:
-                self._suspects.update(map(_identity, refused))
-        self._known.update({_identity(one): self._error(one) for one in blamed})
+                self._suspects.update(one.identity for one in refused)
+        self._known.update({one.identity: self._error(one) for one in blamed})
         if (len(self._known), len(self._suspects)) == before:
             first = refused[0]
             raise ConnectError(
@@ -66,7 +66,7 @@ class Refusals:
         """Whether it is to be seen that others were refused for the sake of this one."""
         if one.code == TOO_LARGE:
             limit = self._limit(one.topic)
-            return limit is not None and batch_bytes(one) > limit
+            return limit is not None and _bytes(one) > limit
         if one.code == KafkaError.INVALID_RECORD:
             return one.key is None  # a compacted topic wants keys
         return one.code != KafkaError.INVALID_TIMESTAMP
@@ -92,29 +92,13 @@ class Refusals:
             return TopicMissing(topic, partition=refused.partition)
         if code == TOO_LARGE:
             return KafkaClientError(
-                f"A record for {topic} is larger than the topic takes: {batch_bytes(refused)} bytes without its headers",
+                f"A record for {topic} is larger than the topic takes: {_bytes(refused)} bytes without its headers",
                 hint=f"Raise max.message.bytes of {topic}, which is {self._limit(topic) or 'as the broker has it'}.",
             )
         hint = "A compacted topic takes only records with a key." if code == KafkaError.INVALID_RECORD else ""
         return KafkaClientError(f"Kafka refused a record for {topic}: {refused.reason}", hint=hint)
 
 
-def _identity(refused: RefusedRecord) -> Identity:
-    return refused.topic, refused.key, refused.value
-
-
-def batch_bytes(record: RefusedRecord) -> int:
-    """The size of a batch with this record alone, which a broker compares with `max.message.bytes`. Without headers: the
-    client does not say which ones a refused record had.
-    """
-    body = 3 + _part(record.key) + _part(record.value) + 1
-    return _BATCH_OVERHEAD + _length(body) + body
-
-
-def _part(data: bytes | None) -> int:
-    return 1 if data is None else _length(len(data)) + len(data)
-
-
-def _length(number: int) -> int:
-    """Bytes of a number in Kafka's variable, signed notation."""
-    return max(1, -(-(2 * number).bit_length() // 7))
+def _bytes(record: RefusedRecord) -> int:
+    """Its size without headers: the client does not say which ones a refused record had."""
+    return batch_bytes(record.key, record.value)

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
@@ -22,7 +23,7 @@ from penstock.records import Headers, Record
 from penstock.spark.job import Job
 from penstock.spark.tasks.crashes import crash_point
 from penstock.spark.tasks.outgoing import Outgoing
-from penstock.spark.tasks.refusals import BATCH_BYTES, BATCH_RECORDS, Refusals, identity
+from penstock.spark.tasks.refusals import BATCH_BYTES, BATCH_RECORDS, Refusals
 
 log = logging.getLogger("penstock.output")
 
@@ -68,7 +69,8 @@ class SlotOutput:
         self._reported: list[RefusedRecord] = []
         self._broken = False
         self._begun = False
-        self._refusals = Refusals(self._topic_settings, compressed=_is_compressed(_settings(job)))
+        # Not a method of this object: in a cycle the records of a batch would stay until the collector looks for cycles.
+        self._refusals = Refusals(partial(_topic_settings, job, self._id), compressed=_is_compressed(_settings(job)))
         self.refused: Asked | None = None  # of the task that runs
 
     def produce_all(self, records: list[Outgoing]) -> None:
@@ -153,6 +155,7 @@ class SlotOutput:
             return
         if self._job.exactly_once:
             self._transact(commits)
+            self._sent, self._refused = [], set()  # the task keeps this object until its next batch
         else:
             self._settle()
         if BATCH_RECORDS in self._refusals.narrowed:
@@ -238,15 +241,6 @@ class SlotOutput:
             pending = [*pending, *((None, letter) for letter in letters)]
         return [(asked, record) for asked, record in pending if id(record) not in self._refused]
 
-    def _topic_settings(self, topic: str) -> Mapping[str, str]:
-        try:
-            return Admin(self._job.kafka["admin"]).topic_settings(topic)
-        except BrokerUnreachable:
-            raise
-        except KafkaClientError as error:
-            log.warning("%s: the settings of %s cannot be read: %s", self._id, topic, error)
-            return {}
-
     def _close(self) -> None:
         producer = _producers.pop(self._id, None)
         if producer is not None and self._job.exactly_once:
@@ -264,11 +258,21 @@ class SlotOutput:
         self._close()
 
 
+def _topic_settings(job: Job, slot: str, topic: str) -> Mapping[str, str]:
+    try:
+        return Admin(job.kafka["admin"]).topic_settings(topic)
+    except BrokerUnreachable:
+        raise
+    except KafkaClientError as error:
+        log.warning("%s: the settings of %s cannot be read: %s", slot, topic, error)
+        return {}
+
+
 def _late(reported: Sequence[RefusedRecord], pending: Pending) -> Pending:
     """What has to be sent (again): the records that did not arrive, and those of their keys that came after them, so that
     the last of a key stays the last.
     """
-    missing = Counter(map(identity, reported))
+    missing = Counter(one.identity for one in reported)
     keys: set[tuple[str, bytes]] = set()
     found: Pending = []
     for asked, record in pending:

@@ -18,14 +18,8 @@ from penstock.kafka.record_size import batch_bytes
 from penstock.spark.tasks.outgoing import Outgoing
 
 TopicSettings = Mapping[str, str]
-Identity = tuple[str, "bytes | None", "bytes | None"]
 
 BATCH_BYTES, BATCH_RECORDS = "batch.size", "batch.num.messages"
-
-
-def identity(record: RefusedRecord) -> Identity:
-    """What of a record is known in the report of its failure."""
-    return record.topic, record.key, record.value
 
 
 class Refusals:
@@ -61,7 +55,7 @@ class Refusals:
         before = dict(self.narrowed)
         alone = BATCH_RECORDS in before
         why = {(one.topic, one.code): one for one in reversed(reported)}
-        known = {identity(one) for one in reported}
+        known = {one.identity for one in reported}
         found = []
         for record in sent:
             topic, value, key = record[:3]
