@@ -143,6 +143,7 @@ def test_a_connector_file_without_a_name_ends_the_start(tmp_path: Path) -> None:
     assert 'nameless.properties: Missing required configuration "name"' in printed
 
 
+@pytest.mark.slow
 def test_settings_that_cannot_be_used_end_the_start(tmp_path: Path) -> None:
     code, printed = run("distributed", worker_file(tmp_path))
     assert code == 1
@@ -151,6 +152,7 @@ def test_settings_that_cannot_be_used_end_the_start(tmp_path: Path) -> None:
     assert (code, "No such file" in printed) == (1, True)
 
 
+@pytest.mark.slow
 def test_a_broker_that_does_not_answer_ends_the_start(tmp_path: Path) -> None:
     code, printed = run("standalone", worker_file(tmp_path))
     assert code == 1

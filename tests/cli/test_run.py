@@ -102,6 +102,7 @@ def test_the_rate_is_that_of_the_last_seconds() -> None:
     assert rate.update(6, 100) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
@@ -118,7 +119,7 @@ def test_the_rate_is_that_of_the_last_seconds() -> None:
 def test_what_is_wrong_is_said_before_spark_starts(tmp_path: Path, arguments: list[str], error: str) -> None:
     (tmp_path / "latin.toml").write_bytes(b'application.id = "caf\xe9"')
     done = subprocess.run(
-        [PENSTOCK, "run", *arguments], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+        [PENSTOCK, "run", *arguments], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=180
     )
     assert done.returncode == 1
     assert done.stderr.startswith(error)
@@ -157,7 +158,7 @@ def test_run_until_ctrl_c(
         read = penstock("consume", target, "--follow", "--from-beginning", "-n", "2")
         assert read.out.splitlines() == ["HELLO", "WORLD"], read
         os.killpg(running.pid, signal.SIGINT)  # what a terminal does on Ctrl-C: every process of the group gets it
-        out, err = running.communicate(timeout=60)
+        out, err = running.communicate(timeout=180)
     finally:
         running.kill()
         running.wait()

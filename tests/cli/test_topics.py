@@ -76,6 +76,7 @@ def test_a_person_gets_a_table(penstock: Penstock, environment: dict[str, str]) 
     assert re.search(r"cli-table +1 +1 +0", text)
 
 
+@pytest.mark.slow
 def test_no_broker_is_said_within_seconds() -> None:
     address = f"127.0.0.1:{free_port()}"
     done = subprocess.run([PENSTOCK, "topics", "list", "-b", address], capture_output=True, text=True, check=False)
@@ -85,6 +86,7 @@ def test_no_broker_is_said_within_seconds() -> None:
     assert "`penstock broker start`" in done.stderr
 
 
+@pytest.mark.slow
 def test_settings_that_are_no_pairs_are_refused() -> None:
     done = subprocess.run([PENSTOCK, "topics", "list", "-X", "x"], capture_output=True, text=True, check=False)
     assert done.returncode == 2

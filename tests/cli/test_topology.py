@@ -10,6 +10,8 @@ import pytest
 
 from tests.cli.conftest import PENSTOCK, Done
 
+pytestmark = pytest.mark.slow  # each starts a process
+
 WORD_COUNT = """
 from penstock import StreamsBuilder
 
@@ -38,7 +40,7 @@ def folder(tmp_path: Path) -> Path:
 
 def penstock(folder: Path, *arguments: str) -> Done:
     done = subprocess.run(
-        [PENSTOCK, "topology", *arguments], cwd=folder, capture_output=True, text=True, check=False, timeout=60
+        [PENSTOCK, "topology", *arguments], cwd=folder, capture_output=True, text=True, check=False, timeout=180
     )
     return Done(done.returncode, done.stdout, done.stderr)
 

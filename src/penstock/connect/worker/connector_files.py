@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from penstock.connect.config.properties import parse_properties
+from penstock.connect.config.settings_file import read_settings_file
 from penstock.connect.errors import ConfigError, ConnectError, missing_value
 from penstock.connect.requests.body import string_map
 from penstock.connect.requests.create_connector import (
@@ -48,11 +49,8 @@ def read_connector_file(path: Path) -> CreateConnectorRequest:
     Raises:
         ConfigError: The file cannot be read, or has no name in it; the message names the file.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise ConfigError(f"The connector's settings cannot be read from {path}: {reason}") from None
+    hint = "Give a .properties or .json file with the connector's name and settings."
+    text = read_settings_file(path, "connector", hint=hint)
     try:
         return _parse(text)
     except (ConfigError, ConnectError) as error:

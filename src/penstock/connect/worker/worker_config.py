@@ -13,6 +13,7 @@ from penstock.connect.config.config_transformer import ConfigTransformer
 from penstock.connect.config.properties import parse_properties
 from penstock.connect.config.providers.registry import configured_providers
 from penstock.connect.config.secrets import Secrets
+from penstock.connect.config.settings_file import read_settings_file
 from penstock.connect.converters.registry import CONVERTERS, HEADER_CONVERTERS
 from penstock.connect.errors import ConfigError
 from penstock.connect.plugins import subset
@@ -141,11 +142,8 @@ def read_worker_config(path: Path, mode: Mode) -> WorkerConfig:
     Raises:
         ConfigError: The file cannot be read, or a setting is missing or wrong; the message names the file.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise ConfigError(f"The worker's settings cannot be read from {path}: {reason}") from None
+    hint = "Give a .properties file with at least bootstrap.servers, key.converter and value.converter."
+    text = read_settings_file(path, "worker", hint=hint)
     try:
         return WorkerConfig.parse(parse_properties(text), mode)
     except ConfigError as error:
