@@ -17,8 +17,9 @@ from bench.topics import Topics
 from bench.workloads import PARTITIONS, Row, Table, Workload
 
 POLL_SECONDS = 0.02
-# Reading the output takes processor time from the application, so it is done when nothing has come for this long.
-QUIET_SECONDS = 2.0
+# Reading the output takes processor time from the application, so it is done when nothing has come for this long: longer than
+# any batch, whose output becomes visible at its end.
+QUIET_SECONDS = 10.0
 
 
 class BenchmarkFailed(Exception):
