@@ -56,8 +56,8 @@ servers: ## Install PostgreSQL and MariaDB, which the tests of the database conn
 test: $(SYNCED) ## All tests, with Spark and a local Kafka broker (needs Java 17)
 	$(BIN)/pytest $(SIDE_BY_SIDE) $(ARGS)
 
-test-fast: $(SYNCED) ## The tests without Spark, Kafka, Java and databases: under a minute
-	$(BIN)/pytest -m "not spark and not broker and not database and not search and not slow" $(ARGS)
+test-fast: $(SYNCED) ## The tests without Spark, Kafka, Java and databases: a minute or two
+	$(BIN)/pytest -n 2 -m "not spark and not broker and not database and not search and not slow" $(ARGS)
 
 docs-tables: $(SYNCED) ## Write the generated tables of docs/connect again: settings, plugins, REST endpoints
 	$(BIN)/python -m tests.connect.docs_tables

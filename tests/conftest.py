@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import logging
 import re
@@ -50,7 +51,11 @@ def _apart() -> Iterator[None]:
 
     logger, serdes = logging.getLogger("penstock"), dict(names._FACTORIES)
     before = (logger.propagate, logger.level, list(logger.handlers))
+    collecting = gc.get_threshold()
     yield
+    if gc.get_threshold() != collecting:  # a test ran what a process of its own does at its start
+        gc.unfreeze()
+        gc.set_threshold(*collecting)
     logger.propagate, logger.level, logger.handlers = before[0], before[1], before[2]
     names._FACTORIES.clear()
     names._FACTORIES.update(serdes)

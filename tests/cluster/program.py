@@ -118,7 +118,7 @@ class Program:
         """End it as a user does; its exit code. Nothing that it started may stay."""
         self.processes("")
         self.process.send_signal(signal.SIGTERM)
-        code = self.process.wait(120)
+        code = self.process.wait(300)
         until(lambda: not any(map(is_running, self._seen)))
         return code
 
@@ -185,4 +185,4 @@ def _daemon(name: str, arguments: list[str], log: Path, **environment: str) -> I
         yield log
     finally:
         process.terminate()
-        process.wait(60)
+        process.wait(180)

@@ -17,7 +17,7 @@ from tests.cluster.program import Program, is_running, program, standalone_clust
 from tests.conftest import TopicFactory
 from tests.spark.application import Kafka
 
-pytestmark = [pytest.mark.spark, pytest.mark.broker, pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.spark, pytest.mark.broker, pytest.mark.slow, pytest.mark.timeout(1200)]
 
 EXECUTOR = "CoarseGrainedExecutorBackend"
 SLOT = "penstock.spark.tasks.server"

@@ -13,6 +13,8 @@ import pytest
 from penstock.spark.resident import wait_for
 from tests.spark.application import until
 
+pytestmark = pytest.mark.slow  # each starts a process
+
 
 @pytest.fixture
 def parent() -> Iterator[subprocess.Popen[bytes]]:
@@ -45,15 +47,15 @@ def test_it_ends_with_its_parent(
     parent.kill()
     if waited_for:
         parent.wait()
-    assert process.wait(30) == 0
+    assert process.wait(120) == 0
     assert not path.exists()
 
 
 def test_it_ends_when_told_to(slot: tuple[subprocess.Popen[bytes], Path]) -> None:
     process, path = slot
-    connection = wait_for(path, 30)
+    connection = wait_for(path, 120)
     assert connection is not None
     with connection:
         connection.send("stop")
         assert connection.recv() == "stopped"
-    assert process.wait(30) == 0
+    assert process.wait(120) == 0

@@ -75,6 +75,6 @@ def test_a_batch_that_another_process_committed_is_not_sent_again(
     else:
         with pytest.raises(StreamsError, match="another process has committed this batch of 0_0 already"):
             output.commit({(0, 0): mine})
-    seen = [m.value() for m in kafka.read(target)]
+    seen = [m.value() for m in kafka.read_settled(target)]
     assert seen == ([b"other", b"mine"] if sent_again else [b"other"])
     assert committed(job, [(0, 0)]) == {(0, 0): mine if sent_again else Commit(elsewhere, "other")}

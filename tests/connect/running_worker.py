@@ -75,7 +75,7 @@ class RunningWorker:
         if self.process.poll() is None:
             self.process.send_signal(how)
         try:
-            return self.process.wait(60)
+            return self.process.wait(180)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()

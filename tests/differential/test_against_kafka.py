@@ -10,7 +10,7 @@ from tests.differential.compare import Checks
 from tests.differential.generate import Plan, requests
 from tests.differential.oracle import Oracle
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 
 def test_both_sides_have_the_same_topologies() -> None:

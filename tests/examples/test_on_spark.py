@@ -56,7 +56,7 @@ def generate(example: str, bootstrap_servers: str) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=180,
     )
     assert done.returncode == 0, done.stderr
 

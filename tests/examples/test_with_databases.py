@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.broker, pytest.mark.database, pytes
 def run(example: str) -> tuple[list[str], list[list[str]]]:
     """The steps an example printed, and the cells of its last table."""
     command = [sys.executable, "-m", f"examples.{example}.run"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=270)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=900)
     assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
     lines = done.stdout.splitlines()
     steps = [line.partition(" s  ")[2] for line in lines if re.match(r" *[\d.]+ s  ", line)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyspark import cloudpickle
@@ -116,12 +117,14 @@ def outcome(compute: Any) -> tuple[str, Any]:
     return type(value).__name__, repr(value)
 
 
+@pytest.mark.slow
 @settings(max_examples=1000, deadline=None)
 @given(EXPRESSIONS, records)
 def test_compiled_equals_naive(expression: Expression, record: dict[str, Any]) -> None:
     assert outcome(lambda: run(expression, record)) == outcome(lambda: evaluate(expression, **record))
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(EXPRESSIONS, records)
 def test_expressions_travel(expression: Expression, record: dict[str, Any]) -> None:
@@ -136,6 +139,7 @@ def test_expressions_travel(expression: Expression, record: dict[str, Any]) -> N
         assert result == outcome(lambda: run(expression, record))
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(EXPRESSIONS, records)
 def test_the_text_of_an_expression_is_python_for_it(expression: Expression, record: dict[str, Any]) -> None:

@@ -75,6 +75,7 @@ def play(records: list[Raw], *, caching: bool) -> tuple[dict[str, list[Any]], li
         return written, [letter[:3] for letter in driver.outputs(DEAD)]
 
 
+@pytest.mark.slow
 @given(records=st.lists(raws, max_size=20), caching=st.booleans())
 @settings(max_examples=60, deadline=None)
 def test_all_other_records_are_processed(records: list[Raw], caching: bool) -> None:

@@ -29,7 +29,7 @@ ACCESS, SECRET = "penstock-access", "sw0rdf1sh-secret"
 REGION = "us-east-1"
 FIRST_BUCKET = "first-bucket"
 """Made by a server that checks credentials."""
-_PATIENCE_SECONDS = 60
+_PATIENCE_SECONDS = 180
 _buckets = itertools.count(1)
 _SESSION = boto3.session.Session()
 

@@ -25,7 +25,8 @@ from penstock.broker.process import Watchdog, log_tail
 HOST = "127.0.0.1"
 USER = "penstock"
 PASSWORD = "sw0rdf1sh"
-_PATIENCE_SECONDS = 60
+# PostgreSQL waits a minute for a follower that does not listen before it ends.
+_PATIENCE_SECONDS = 180
 _databases = itertools.count(1)
 
 
@@ -119,15 +120,16 @@ class DatabaseServer(ABC):
     def _end(self, how: signal.Signals) -> None:
         process, self._process = self._process, None
         watchdog, self._watchdog = self._watchdog, None
-        if process is not None:
-            process.send_signal(how)
-            try:
+        try:
+            if process is not None:
+                process.send_signal(how)
                 process.wait(_PATIENCE_SECONDS)
-            finally:
+        finally:
+            if process is not None:
                 process.kill()
                 process.wait()
-        if watchdog is not None:
-            watchdog.dismiss()
+            if watchdog is not None:
+                watchdog.dismiss()
 
     def create_database(self) -> str:
         """A database nobody else uses; its name."""

@@ -16,6 +16,7 @@ from penstock.kafka.producing import RecordProducer
 from penstock.kafka.ranges import read_range
 
 _PATIENCE_SECONDS = 240
+_SETTLING_SECONDS = 5
 
 
 class Kafka:
@@ -32,6 +33,16 @@ class Kafka:
             raw = None if value is None else value.encode()
             producer.produce(topic, raw, key.encode(), partition=partition, timestamp=timestamp)
         producer.flush()
+
+    def read_settled(self, topic: str) -> list[Any]:
+        """All records of transactions that were just committed: a broker marks them a moment after it has said so."""
+        places = [(topic, partition) for partition in range(self.admin.topic(topic).partitions)]
+        deadline = time.monotonic() + _SETTLING_SECONDS
+        while self.admin.end_offsets(places, committed=True) != self.admin.end_offsets(places):
+            if time.monotonic() > deadline:
+                break  # a transaction that is open
+            time.sleep(0.02)
+        return self.read(topic)
 
     def read(self, topic: str) -> list[Any]:
         """All committed records, partition by partition."""

@@ -224,6 +224,6 @@ def test_a_changed_key_is_one_record_a_batch_in_the_partition_of_its_task(
     app.batches()
     found = [
         (m.partition(), m.key(), int.from_bytes(m.value(), "big"), m.timestamp()[1])
-        for m in kafka.read(f"{name}-counts-changelog")
+        for m in kafka.read_settled(f"{name}-counts-changelog")
     ]
     assert found == [(0, b"b", 1, 20), (0, b"a", 2, 30), (0, b"b", 2, 50), (1, b"a", 1, 40)]

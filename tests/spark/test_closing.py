@@ -101,6 +101,7 @@ server.close_tasks(0.1)
 """
 
 
+@pytest.mark.slow
 def test_one_that_does_not_return_does_not_hold_the_process() -> None:
     ended = subprocess.run([sys.executable, "-c", SLOW], stdout=subprocess.PIPE, timeout=120, check=True)
     assert ended.stdout == b"closing\n"

@@ -169,7 +169,7 @@ def make(kafka: Kafka, tmp_path: Path) -> Callable[..., InProcess]:
 
 
 def output(kafka: Kafka, topic: str) -> list[tuple[Any, ...]]:
-    return [(m.partition(), m.key(), m.value(), m.timestamp()[1]) for m in kafka.read(topic)]
+    return [(m.partition(), m.key(), m.value(), m.timestamp()[1]) for m in kafka.read_settled(topic)]
 
 
 @pytest.mark.parametrize("build", TOPOLOGIES, ids=lambda build: build.__name__)
@@ -207,11 +207,11 @@ def test_a_batch_that_goes_out_in_parts_is_restored_like_any_other(
             app = make(build, source, parts, f"parts-{source}")
             app.batches()
             app.lose_state()
-    last = [{m.key(): (m.value(), m.timestamp()[1]) for m in kafka.read(target)} for target in (whole, parts)]
+    last = [{m.key(): (m.value(), m.timestamp()[1]) for m in kafka.read_settled(target)} for target in (whole, parts)]
     # A session that grew within a batch is seen in parts only, and then taken back.
     assert {key: row for key, row in last[0].items() if row[0]} == {key: row for key, row in last[1].items() if row[0]}
     if build is not every_update:
-        assert len(kafka.read(parts)) > len(kafka.read(whole))
+        assert len(kafka.read_settled(parts)) > len(kafka.read_settled(whole))
 
 
 @pytest.mark.parametrize("guarantee", ["at_least_once", "exactly_once_v2"])
@@ -228,7 +228,7 @@ def test_with_either_guarantee_and_only_named_stores(
     kafka.send(source, *records(1))
     again = make(counts, source, target, name, **settings)
     again.batches()
-    last = {m.key(): int.from_bytes(m.value(), "big") for m in kafka.read(target)}
+    last = {m.key(): int.from_bytes(m.value(), "big") for m in kafka.read_settled(target)}
     assert last == {f"k{i}".encode(): 16 for i in range(5)}
     described = kafka.admin.describe_topic(f"{name}-counts-changelog")
     assert described.configs["cleanup.policy"] == "compact"
@@ -250,7 +250,7 @@ def test_a_batch_that_was_cut_off_after_its_commit_is_not_done_twice(
     again = make(counts, source, target, name, processing_guarantee="exactly_once_v2")
     kafka.send(source, *records(2))
     assert again.batches() == 2
-    assert [int.from_bytes(m.value(), "big") for m in kafka.read(target) if m.key() == b"k0"] == [8, 16, 24]
+    assert [int.from_bytes(m.value(), "big") for m in kafka.read_settled(target) if m.key() == b"k0"] == [8, 16, 24]
 
 
 def test_but_where_others_wait_for_its_rows_it_cannot_be_rebuilt(
@@ -295,7 +295,7 @@ def test_a_lost_checkpoint_goes_on_from_the_group(
     again = make(counts, source, target, name, **settings)
     assert again.batches() == 1
     assert make(counts, source, target, name, **settings).batches() == 0
-    last = {m.key(): int.from_bytes(m.value(), "big") for m in kafka.read(target)}
+    last = {m.key(): int.from_bytes(m.value(), "big") for m in kafka.read_settled(target)}
     assert last == {f"k{i}".encode(): 16 for i in range(5)}
 
 
@@ -316,7 +316,7 @@ def test_lost_stores_without_a_changelog_are_not_passed_over(
     empty = make(counts, source, target, name, penstock_changelogs="none", penstock_restore="empty")
     kafka.send(source, ("k0", "x", 1))
     empty.batches()
-    assert int.from_bytes(kafka.read(target)[-1].value(), "big") == 1
+    assert int.from_bytes(kafka.read_settled(target)[-1].value(), "big") == 1
 
 
 def test_a_table_that_reuses_its_topic_is_restored_as_far_as_it_was_read(
@@ -340,7 +340,7 @@ def test_a_table_that_reuses_its_topic_is_restored_as_far_as_it_was_read(
     restore_lost_state(again.job, kafka.admin, told)
     assert ("start", (source, 0), "table", 0, 40) in told.calls, "not the record that is still to be processed"
     again.batches()
-    assert [m.value() for m in kafka.read(target)][-1] == b"changed"
+    assert [m.value() for m in kafka.read_settled(target)][-1] == b"changed"
 
 
 class Told(RestoreListener):

@@ -17,7 +17,7 @@ from tests.spark.application import Kafka, until
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.broker, pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.spark, pytest.mark.broker, pytest.mark.slow, pytest.mark.timeout(1200)]
 TEXT: dict[str, Any] = {"key_serde": "string", "value_serde": "string"}
 
 

@@ -68,5 +68,5 @@ def test_a_planned_batch_goes_on_without_them_or_fails(
             app.batch()
     else:
         app.batch()
-        assert [m.key() for m in kafka.read(target)] == [b"k6", b"k7", b"k8", b"k9"]
+        assert [m.key() for m in kafka.read_settled(target)] == [b"k6", b"k7", b"k8", b"k9"]
         assert app.metric("dropped") == 6

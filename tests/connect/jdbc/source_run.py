@@ -83,7 +83,7 @@ class SourceRun:
             self.done(wanted)
         return records
 
-    def until(self, count: int, *, seconds: float = 90) -> list[SourceRecord]:
+    def until(self, count: int, *, seconds: float = 240) -> list[SourceRecord]:
         """So many records, from as many batches as it takes."""
         records: list[SourceRecord] = []
         deadline = time.monotonic() + seconds
@@ -121,7 +121,7 @@ def column(records: Sequence[SourceRecord], name: str) -> list[Any]:
     return [record.value[name] for record in records]
 
 
-def eventually(check: Callable[[], Any], *, seconds: float = 90) -> Any:
+def eventually(check: Callable[[], Any], *, seconds: float = 240) -> Any:
     """What a check gives as soon as it gives something."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

@@ -289,7 +289,7 @@ def test_writers_at_work_while_a_source_reads(served: OwnDatabase) -> None:
     with source(served, mode="incrementing") as run:
         for writer in writers:
             writer.start()
-        found = column(run.until(480, seconds=60), "id")
+        found = column(run.until(480), "id")
         for writer in writers:
             writer.join()
         assert run.batch() == []

@@ -359,6 +359,7 @@ def test_topic_tracking_can_be_switched_off(serving: Serving) -> None:
         assert client.put("/connectors/c/topics/reset").json()["message"] == "Topic tracking reset is disabled."
 
 
+@pytest.mark.slow
 def test_requests_do_not_wait_for_connector_code(worker: Parts, serving: Serving) -> None:
     worker.runner.hanging = threading.Event()
     with serving(Services(herder=worker.herder, call=Caller(3))) as client:

@@ -91,6 +91,7 @@ def test_a_request_waits_for_the_next_leader(leader: Parts, follower: Parts) -> 
     assert follower.herder.connectors() == ["c"]
 
 
+@pytest.mark.slow
 def test_no_leader_for_long_is_a_conflict(follower: Parts) -> None:
     group = Group([NoLeaderError])
     with running(follower, group.forward) as following:
