@@ -173,6 +173,9 @@ class SlotOutput:
                 self._break(error)
                 if not self._reported:  # else there is something to leave out, and it gets less
                     failures += 1
+                    log.warning(
+                        "%s: try %d of %d to commit the batch failed: %s", self._id, failures, _COMMIT_TRIES, error
+                    )
                 if failures == _COMMIT_TRIES:
                     raise
 
