@@ -112,11 +112,11 @@ class SlotOutput:
         try:
             self._send(asked, record)
         except TransactionError as error:
-            self._break(error)
+            log.info("%s: %s", self._id, error)
+            self._break()
 
-    def _break(self, error: TransactionError) -> None:
+    def _break(self) -> None:
         """Nothing more can go out in this transaction."""
-        log.info("%s: %s", self._id, error)
         self._broken = True
         self._reported += self._producer().take_refused()
 
@@ -170,8 +170,10 @@ class SlotOutput:
                 self._commit(commits)
                 return
             except TransactionError as error:
-                self._break(error)
-                if not self._reported:  # else there is something to leave out, and it gets less
+                self._break()
+                if self._reported:  # there is something to leave out, and it gets less
+                    log.info("%s: %s", self._id, error)
+                else:
                     failures += 1
                     log.warning(
                         "%s: try %d of %d to commit the batch failed: %s", self._id, failures, _COMMIT_TRIES, error
