@@ -167,15 +167,12 @@ class DatabaseServer(ABC):
 
     def _account(self) -> dict[str, Any]:
         """Arguments for a process that is not root's: PostgreSQL and MariaDB refuse to be."""
+        # MariaDB removes all temporary tables that it finds when it starts, also those of servers beside it.
+        env = {**os.environ, "HOME": str(self.folder), "TMPDIR": str(self.folder)}
         if os.geteuid() != 0:
-            return {}
+            return {"env": env}
         account = pwd.getpwnam("nobody")
-        return {
-            "user": account.pw_uid,
-            "group": account.pw_gid,
-            "extra_groups": [],
-            "env": {**os.environ, "HOME": str(self.folder)},
-        }
+        return {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": [], "env": env}
 
 
 def find_program(name: str, *patterns: str) -> str:
