@@ -17,6 +17,7 @@ from pathlib import Path
 from penstock.broker import LocalBroker
 from penstock.kafka.admin import Admin
 from penstock.kafka.clients import open_range_consumer
+from penstock.kafka.errors import KafkaClientError
 from penstock.kafka.producing import RecordProducer
 from penstock.kafka.ranges import read_range
 from penstock.spark.masters import is_local
@@ -26,6 +27,7 @@ from tests.chaos.processes import below, find, kill, no_executor_folders_left
 from tests.chaos.scenarios import SCENARIOS, Output, Record, Scenario, parts
 
 PARTITIONS = 3
+BROKER_SECONDS = 60.0  # that a broker may take to answer again, with all that runs beside it
 KINDS = ("slot", "slot", "worker", "jvm", "driver", "broker", "step", "step")
 CLUSTER_KINDS = (*KINDS, "executor", "executor", "executor")
 
@@ -121,12 +123,23 @@ class Round:
         settings = {"bootstrap.servers": self._broker.bootstrap_servers, "isolation.level": "read_committed"}
         consumer = open_range_consumer(settings)
         found: list[Output] = []
-        ends = self._admin.end_offsets([("out", p) for p in range(PARTITIONS)], committed=True)
+        ends = self._ends()
         for (topic, partition), end in ends.items():
             for messages in read_range(consumer, topic, partition, 0, end):
                 found += [(m.key(), m.value(), m.timestamp()[1]) for m in messages]
         consumer.close()
         return found
+
+    def _ends(self) -> dict[tuple[str, int], int]:
+        """How far the output goes. A broker that was killed may have no leaders for a while after it is back."""
+        until = time.monotonic() + BROKER_SECONDS
+        while True:
+            try:
+                return self._admin.end_offsets([("out", p) for p in range(PARTITIONS)], committed=True)
+            except KafkaClientError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.1)
 
     def close(self) -> None:
         """Stop the application and everything below it."""
