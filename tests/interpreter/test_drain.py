@@ -10,12 +10,9 @@ import pytest
 from penstock import KTable, Materialized, StreamsBuilder, TimeWindows, fn, v
 from penstock.handlers import Response
 from penstock.interpreter.guards import TaskFailed
-from penstock.interpreter.task import Task
 from penstock.records import Headers
-from penstock.runtime.settings import Settings
 from penstock.state import caching
-from penstock.state.bytes_store import MemoryBytesStore
-from penstock.testing.driver import _Outputs
+from tests.interpreter.in_memory import in_memory_task
 
 Sent = list[tuple[str, "bytes | None", "bytes | None", int, Headers]]
 Recipe = Callable[[KTable[Any, Any]], None]
@@ -28,14 +25,7 @@ def run(recipe: Recipe, *, drains: bool, **settings: Any) -> tuple[Sent, dict[st
     windows = TimeWindows(1000, grace=60_000)
     windowed = builder.stream("in", **SERDES).group_by_key().windowed_by(windows)
     recipe(windowed.agg(Materialized.as_("s"), avg=fn.avg(v["n"])))
-    stores: dict[str, MemoryBytesStore] = {}
-    outputs = _Outputs()
-    task = Task(
-        builder.build(),
-        config=Settings({"application.id": "app", **settings}).task_config(),
-        collector=outputs,
-        bytes_store=lambda name: stores.setdefault(name, MemoryBytesStore()),
-    )
+    task, outputs = in_memory_task(builder, **settings)
     store = task.stores["s"]
     assert (store._drain is not None) == drains
     source = task.source("in", 0)

@@ -11,9 +11,11 @@ from tests.properties.playing import Input, Player, Row, inputs
 from tests.properties.topologies import CACHED, CATALOG, UNCACHED
 
 
-def results(name: str, batches: list[list[Input]], *, columns: bool = False) -> tuple[list[Row], object]:
+def results(
+    name: str, batches: list[list[Input]], *, columns: bool = False, cached: bool = False
+) -> tuple[list[Row], object]:
     """What comes out, and what the stores hold at the end."""
-    with Player(topology(name), UNCACHED, wall_clock=0) as player:
+    with Player(topology(name, cached), CACHED if cached else UNCACHED, wall_clock=0) as player:
         for batch in batches:
             (player.play_columns if columns else player.play)(batch)
             player.flush()
@@ -37,7 +39,9 @@ def test_columns_of_records_give_what_single_records_give(name: str, data: st.Da
     records = data.draw(inputs(CATALOG[name].topics))
     ends = data.draw(st.lists(st.integers(0, 100), max_size=5))
     alone = results(name, [*([record] for record in records), []])
-    assert results(name, cut(records, ends), columns=True) == alone
+    batches = cut(records, ends)
+    assert results(name, batches, columns=True) == alone
+    assert results(name, batches, columns=True, cached=True) == results(name, batches, cached=True)
 
 
 @pytest.mark.parametrize("name", CATALOG)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from penstock.errors import TopologyError
 from penstock.expr.compiler import build_function
@@ -77,6 +77,22 @@ class Part:
         return f"fn.{self.entry.text.format(text_of(self.argument))}"
 
 
+class Inlined(NamedTuple):
+    """The code of an aggregate, to stand in other code.
+
+    Attributes:
+        statements: They use `state` and some of `k`, `v`, `ts`.
+        results: The text of each part's next state.
+        inputs: Which of `k`, `v`, `ts` they use.
+        names: What their global names mean.
+    """
+
+    statements: list[str]
+    results: list[str]
+    inputs: frozenset[str]
+    names: dict[str, object]
+
+
 class Aggregate:
     """One or several aggregate functions over the records of a key. Immutable and picklable.
 
@@ -124,6 +140,20 @@ class Aggregate:
     def source(self) -> str:
         """The generated code of `update`."""
         return self._compile()[2]
+
+    def inlined(self, *, by_position: bool = False) -> Inlined:
+        """`update` as statements; by position, `state` is a list of the states of the parts."""
+        emitter, results = _emit_all(self, by_position=by_position)
+        lines = [line for line, _ in emitter.lines]
+        texts = "\n".join([*lines, *results])
+        return Inlined(lines, results, frozenset(emitter.inputs), emitter.used_names(texts))
+
+    def state_text(self, results: Sequence[str]) -> str:
+        """The text of a state whose parts have these texts."""
+        if not self.named:
+            return results[0]
+        members = (f"{part.name!r}: {result}" for part, result in zip(self.parts, results, strict=True))
+        return f"{{{', '.join(members)}}}"
 
     def merge(self, left: Any, right: Any) -> Any:
         """The state of the records of both, those of the left one first."""
@@ -206,20 +236,28 @@ def _compile_finish(aggregate: Aggregate) -> Callable[[Any], Any]:
     return finish
 
 
-def _compile(aggregate: Aggregate) -> tuple[Callable[..., Any], tuple[str, ...], str]:
+def _emit_all(aggregate: Aggregate, *, by_position: bool = False) -> tuple[Emitter, list[str]]:
+    """The statements of all parts, and the texts of their next states."""
     emitter = Emitter()
-    results = [_emit(emitter, part, named=aggregate.named) for part in aggregate.parts]
-    members = (f"{part.name!r}: {result}" for part, result in zip(aggregate.parts, results, strict=True))
-    result = f"{{{', '.join(members)}}}" if aggregate.named else results[0]
+    results = []
+    for i, part in enumerate(aggregate.parts):
+        place = f"state[{i if by_position else repr(part.name)}]" if aggregate.named else "state"
+        results.append(_emit(emitter, part, place))
+    return emitter, results
+
+
+def _compile(aggregate: Aggregate) -> tuple[Callable[..., Any], tuple[str, ...], str]:
+    emitter, results = _emit_all(aggregate)
+    result = aggregate.state_text(results)
     parameters = ("k", "v", *(("ts",) if "ts" in emitter.inputs else ()), "state")
     function, source = build_function("aggregate", parameters, emitter, result)
     return function, parameters, source
 
 
-def _emit(emitter: Emitter, part: Part, *, named: bool) -> str:
-    """Emit the statements of one part; gives the name of its next state."""
+def _emit(emitter: Emitter, part: Part, place: str) -> str:
+    """Emit the statements of one part, whose state has this place; gives the name of its next state."""
     origin = (part.text, part.argument)
-    state = emitter.assign(f"state[{part.name!r}]", origin) if named else "state"
+    state = place if place == "state" else emitter.assign(place, origin)
     value = emitter.atom(part.argument)
     if (
         isinstance(part.argument, Literal) and "{0}" in part.entry.update

@@ -74,14 +74,13 @@ def build_function(
     lines: list[tuple[str, Origin | None]] = [
         (f"def {name}({', '.join(parameters)}):", None),
         ("    try:", None),
-        *emitter.lines,
+        *((f"        {text}", origin) for text, origin in emitter.lines),
         (f"        return {result}", None),
         ("    except Exception as error:", None),
         ("        raise explain(error) from error", None),
     ]
     source = "\n".join(text for text, _ in lines) + "\n"
-    used = {word: helper for word, helper in emitter.namespace.items() if word in source}
-    namespace = {**used, "explain": _Explain(name, tuple(origin for _, origin in lines))}
+    namespace = {**emitter.used_names(source), "explain": _Explain(name, tuple(origin for _, origin in lines))}
     exec(compile(source, f"<penstock {name}>", "exec"), namespace)  # noqa: S102 - the text is our own
     return namespace[name], source  # type: ignore[return-value]
 

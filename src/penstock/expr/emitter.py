@@ -25,7 +25,7 @@ class Emitter:
     """Collects statements. `atom` gives the text that stands for a node's value: a name or a constant.
 
     Attributes:
-        lines: The statements so far, indented, each with the node it computes.
+        lines: The statements so far, each with the node it computes.
         inputs: Which of k, v, ts the code uses.
         namespace: What the code's global names mean.
     """
@@ -33,7 +33,7 @@ class Emitter:
     lines: list[tuple[str, Origin | None]] = field(default_factory=list)
     inputs: set[str] = field(default_factory=set)
     namespace: dict[str, object] = field(default_factory=lambda: dict(HELPERS))
-    _indent: int = 2
+    _indent: int = 0
     _names: int = 0
     _constants: int = 0
     # A branch sees what was computed before it; what it computes is not seen after it.
@@ -96,6 +96,10 @@ class Emitter:
         """A local name that is not used yet."""
         self._names += 1
         return f"t{self._names}"
+
+    def used_names(self, source: str) -> dict[str, object]:
+        """Global names that a text uses, and what they mean."""
+        return {word: helper for word, helper in self.namespace.items() if word in source}
 
     def line(self, text: str, origin: Origin | None = None) -> None:
         """Add a statement."""

@@ -17,7 +17,8 @@ from penstock.errors import TopologyError
 from penstock.interpreter.config import TaskConfig
 from penstock.interpreter.context import Saved, Shared, TaskContext
 from penstock.interpreter.drain import compile_drain, drains
-from penstock.interpreter.fusion import STATEMENTS, Chain, Tail, compile_chain
+from penstock.interpreter.fusion import STATEMENTS, Chain, Tail, compile_chain, compile_loop
+from penstock.interpreter.loops import Loop
 from penstock.interpreter.sink import ColumnSink
 from penstock.interpreter.tracing import name_code
 from penstock.interpreter.views import TableReader, compile_view
@@ -102,8 +103,12 @@ class NodeContext:
         )
 
     def offer_tail(self, *lines: str, **names: Any) -> None:
-        """This node as statements that the chain above it may end with, instead of a call."""
+        """This node as statements that the chain above it may end with, instead of a call, also in a loop: see `offer_loop`."""
         self._compiler.tails[self.name] = Tail(self.name, names, lines)
+
+    def offer_loop(self, loop: Loop) -> None:
+        """This node for many records at a time; it forwards nothing and does not look at the context."""
+        self._compiler.loops[self.name] = loop
 
     def view(self, view: View, *, forwarded: bool = False) -> TableReader:
         """Read access to a table, through its nearest store; `forwarded` leaves out what a cache still holds back."""
@@ -190,6 +195,7 @@ class Compiler:
         self.stores = stores
         self.shared: Shared = {}
         self.tails: dict[str, Tail] = {}
+        self.loops: dict[str, Loop] = {}
         self.services = services
         self._sink = sink
         self._raw_sink = raw_sink
@@ -258,6 +264,8 @@ class Compiler:
             chain = self._chain(node)
             below, forward = self.children(chain[-1].name), self.forward_to(chain[-1].name, Edge.STREAM)
             tail = self.tails.get(below[0]) if len(below) == 1 and self._guard is None else None
+            if tail is not None:
+                self.loops[node.name] = compile_loop(chain, self.context, tail)
             return compile_chain(chain, self.context, forward, tail)
         builder = _BUILDERS.get(type(operator))
         if builder is None:
@@ -268,6 +276,11 @@ class Compiler:
                 if name in CLOCKS:
                     self._clocks[f"{node.name} {name}"] = cell
         return name_code(process, node.name)
+
+    def loop_below(self, name: str) -> Loop | None:
+        """The nodes below a source for many records at a time, if they can take them."""
+        below = self.children(name)
+        return self.loops.get(below[0]) if len(below) == 1 and self._guard is None else None
 
     def drain(self, name: str) -> Drain | None:
         """A loop that takes the updates of a table to a sink, if nothing but stateless operators stands between."""

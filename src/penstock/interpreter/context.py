@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from operator import length_hint
 from typing import Any
 
 from penstock.records import NO_HEADERS, Headers, RecordContext, RecordMetadata
@@ -31,6 +32,7 @@ class TaskContext:
         "_restored",
         "_saved",
         "application_id",
+        "chunk",
         "dropped",
         "headers",
         "offset",
@@ -57,6 +59,7 @@ class TaskContext:
         self.headers: Headers = NO_HEADERS
         self.raw_key: bytes | None = None
         self.raw_value: bytes | None = None
+        self.chunk: Chunk | None = None
         self.stream_time = -1
         self.dropped: dict[str, int] = {}
         self._saved: dict[str, Saved] = {}
@@ -75,6 +78,11 @@ class TaskContext:
         """Forget the record: what runs now (a punctuator) has none."""
         self.topic, self.partition, self.offset = None, -1, -1
         self.headers, self.raw_key, self.raw_value = NO_HEADERS, None, None
+
+    def settle(self) -> None:
+        """Find the record in hand, where a loop takes a chunk: it does not say where it is, so that this costs nothing."""
+        if self.chunk is not None:
+            self.offset, self.timestamp, self.raw_key, self.raw_value = self.chunk.in_hand()
 
     @contextmanager
     def without_record(self) -> Iterator[None]:
@@ -113,6 +121,7 @@ class TaskContext:
             count = dropped[reason] = dropped.get(reason, 0) + 1
             # Kafka logs every drop; a million of them would hide everything else, so powers of two are logged.
             if count & (count - 1) == 0:
+                self.settle()
                 log.warning(
                     "dropped a record: %s (node %s, topic %s, partition %s, offset %s; %d so far)",
                     reason, node, self.topic, self.partition, self.offset, count,
@@ -124,6 +133,42 @@ class TaskContext:
     def dropped_total(self) -> int:
         """Dropped records as Kafka counts them."""
         return sum(n for reason, n in self.dropped.items() if reason not in UNCOUNTED_BY_KAFKA)
+
+
+class Chunk:
+    """Records that are processed in a loop over their columns.
+
+    Attributes:
+        position: The iterator over timestamps that the loop uses.
+    """
+
+    __slots__ = ("_columns", "position")
+
+    def __init__(
+        self,
+        offsets: Sequence[int],
+        timestamps: list[int],
+        raw_keys: list[bytes | None],
+        raw_values: list[bytes | None],
+    ) -> None:
+        self._columns = (offsets, timestamps, raw_keys, raw_values)
+        self.position = iter(timestamps)
+
+    @property
+    def taken(self) -> int:
+        """How many records the loop has taken."""
+        return len(self._columns[1]) - length_hint(self.position)
+
+    def in_hand(self) -> tuple[int, int, bytes | None, bytes | None]:
+        """The record that the loop took last."""
+        offsets, timestamps, raw_keys, raw_values = self._columns
+        at = self.taken - 1
+        return offsets[at], timestamps[at], raw_keys[at], raw_values[at]
+
+    @property
+    def stream_time(self) -> int:
+        """The largest timestamp that the loop has taken."""
+        return max(self._columns[1][: self.taken])
 
 
 class Saved:

@@ -21,6 +21,7 @@ from typing import Any
 from penstock.errors import StreamsError
 from penstock.functions import Function
 from penstock.interpreter.context import TaskContext
+from penstock.interpreter.loops import FOR_EACH, Loop
 from penstock.interpreter.tracing import register_generated
 from penstock.topology.nodes import ProcessorNode
 from penstock.topology.operators import Operator
@@ -108,6 +109,21 @@ def compile_chain(
 ) -> Callable[..., None]:
     """One function for the nodes of a chain, which ends with the statements of `tail`, or else by calling `forward`."""
     code = Code(context)
+    _write_all(code, chain, tail)
+    if tail is None and not code.ended:
+        code.write(f"{code.bind(forward, 'forward')}(key, value, timestamp)")
+    return _compile(code, chain, "key, value, timestamp")
+
+
+def compile_loop(chain: Chain, context: TaskContext, tail: Tail) -> Loop:
+    """The same for many records at a time."""
+    code = Code(context)
+    code.open_loop(FOR_EACH)
+    _write_all(code, chain, tail)
+    return _compile(code, chain, "keys, values, timestamps")
+
+
+def _write_all(code: Code, chain: Chain, tail: Tail | None) -> None:
     for node in chain:
         code.node = node.name
         STATEMENTS[type(node.operator)](node.operator, code)
@@ -116,11 +132,12 @@ def compile_chain(
         code.names |= tail.names
         for line in tail.lines:
             code.write(line.format(skip=code.skip))
-    elif not code.ended:
-        code.write(f"{code.bind(forward, 'forward')}(key, value, timestamp)")
-    head = [f"def make({', '.join(code.names)}):", "    def process(key, value, timestamp):"]
+
+
+def _compile(code: Code, chain: Chain, parameters: str) -> Callable[..., None]:
+    head = [f"def make({', '.join(code.names)}):", f"    def process({parameters}):"]
     source = "\n".join([*head, *code.lines, "    return process", ""])
-    filename = f"<penstock {chain[0].name}..{chain[-1].name}>"
+    filename = f"<penstock {chain[0].name}..{chain[-1].name} of {parameters}>"
     register_generated(filename, source, ["", "", *code.nodes, "", ""])
     namespace: dict[str, Any] = {}
     exec(compile(source, filename, "exec"), namespace)  # noqa: S102 - our own text, no user text in it

@@ -7,14 +7,20 @@ what its aggregator costs and little else.
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Callable
 from typing import Any
 
+from penstock.expr.aggregate import Inlined
 from penstock.functions import Constant
+from penstock.interpreter.loops import FOR_EACH, Loop
 from penstock.interpreter.tracing import register_generated
 from penstock.isolation import IMMUTABLE, copier, own_copy
 from penstock.serde.json_serde import JsonSerde
 from penstock.topology.operators import Aggregation
+
+# No statement leaves a record from within a loop of its own.
+_LEAVE = re.compile(r"\breturn$")
 
 
 class Code:
@@ -22,39 +28,49 @@ class Code:
 
     def __init__(self, node: str) -> None:
         self._node = node
-        self._names: dict[str, Any] = {}
+        self.names: dict[str, Any] = {}
         self._lines: list[str] = []
         self.variables: dict[str, str] = {}  # what lives as long as the task, with the text of its first value
         self.hops = False  # `first` and `last` are known, instead of one `start`
 
     def bind(self, name: str, value: Any) -> str:
         """Let statements refer to an object."""
-        self._names[name] = value
+        self.names[name] = value
         return name
 
     def write(self, *lines: str, indent: int = 0) -> None:
         """Add statements."""
         self._lines += ("    " * (2 + indent) + line for line in lines)
 
-    def compile(self) -> Callable[..., None]:
-        """The function."""
+    def tail(self) -> list[str]:
+        """The statements, for the end of a chain above."""
+        lines = (line[8:].replace("{", "{{").replace("}", "}}") for line in self._lines)
+        return [_LEAVE.sub("{skip}", line) for line in lines]
+
+    def compile(self) -> tuple[Callable[..., None], Loop]:
+        """The function, and the same statements as the body of a loop over columns; both share the variables."""
+        shared = [f"        nonlocal {', '.join(self.variables)}"] if self.variables else []
         source = "\n".join(
             [
-                f"def make({', '.join(self._names)}):",
+                f"def make({', '.join(self.names)}):",
                 *(f"    {name} = {first}" for name, first in self.variables.items()),
                 "    def process(key, value, timestamp):",
-                *([f"        nonlocal {', '.join(self.variables)}"] if self.variables else []),
+                *shared,
                 *self._lines,
-                "    return process",
+                "    def process_columns(keys, values, timestamps):",
+                *shared,
+                f"        {FOR_EACH}",
+                *(f"    {_LEAVE.sub('continue', line)}" for line in self._lines),
+                "    return process, process_columns",
                 "",
             ]
         )
         filename = f"<penstock {self._node}>"
         register_generated(filename, source, [self._node] * source.count("\n"))
         namespace: dict[str, Any] = {}
-        exec(compile(source, filename, "exec"), namespace)  # noqa: S102 - our own text, no user text in it
-        process: Callable[..., None] = namespace["make"](**self._names)
-        return process
+        exec(compile(source, filename, "exec"), namespace)  # noqa: S102 - our own text; users' in quotes only
+        made: tuple[Callable[..., None], Loop] = namespace["make"](**self.names)
+        return made
 
 
 def next_aggregate(code: Code, aggregation: Aggregation) -> list[str]:
@@ -64,7 +80,30 @@ def next_aggregate(code: Code, aggregation: Aggregation) -> list[str]:
     call = aggregation.aggregator.call_text(code.bind("aggregator", aggregation.aggregator.call))
     if aggregation.initializer is None:
         return ["aggregate = old", f"new = value if aggregate is None else {call}"]
-    return [_aggregate(code, aggregation), f"new = {call}"]
+    expression = aggregation.aggregator.expression
+    if expression is None:
+        return [_aggregate(code, aggregation), f"new = {call}"]
+    inlined = expression.inlined()
+    return [
+        _aggregate(code, aggregation),
+        "try:",
+        "    state = aggregate",
+        *inline(code, inlined),
+        f"    new = {expression.state_text(inlined.results)}",
+        "except Exception:",
+        f"    new = {call}",  # fails again, and says why
+    ]
+
+
+def inline(code: Code, inlined: Inlined) -> list[str]:
+    """The statements of an expression, for a block."""
+    for name, used in inlined.names.items():
+        code.bind(name, used)
+    inputs = {"k": "key", "v": "value", "ts": "timestamp"}
+    return [
+        *(f"    {short} = {name}" for short, name in inputs.items() if short in inlined.inputs),
+        *(f"    {statement}" for statement in inlined.statements),
+    ]
 
 
 def next_isolated(code: Code, aggregation: Aggregation, serde: Any) -> list[str]:

@@ -7,8 +7,9 @@ from itertools import repeat
 from typing import Any, NamedTuple, Protocol
 
 from penstock.errors import StreamsError
-from penstock.interpreter.context import TaskContext
+from penstock.interpreter.context import Chunk, TaskContext
 from penstock.interpreter.guards import Guards
+from penstock.interpreter.loops import Loop
 from penstock.interpreter.timestamps import Extract
 from penstock.records import NO_HEADERS, Headers
 
@@ -67,6 +68,7 @@ class SourcePartition:
         guards: Guards,
         forward: Callable[..., None],
         after: Any,
+        loop: Loop | None = None,
     ) -> None:
         self.topic = topic
         self._partition_time = partition_time
@@ -197,6 +199,10 @@ class SourcePartition:
                 for row in zip(offsets, timestamps, keys, values, every):  # noqa: B905 - repeat has no end
                     self.accept(*row)
                 return
+            if loop is not None and timestamps and after.next_due > max(timestamps):
+                take_all(loop, decoded, Chunk(offsets, timestamps, keys, values))
+                pass_time(timestamps)
+                return
             # Everything in here is paid for each record. Decoding by columns, in C, made the whole 1.5 times as fast.
             stream_time = context.stream_time
             context.headers = NO_HEADERS
@@ -212,6 +218,15 @@ class SourcePartition:
                 if after.next_due <= stream_time:
                     after.fire(stream_time)
             pass_time(timestamps)
+
+        def take_all(loop: Loop, decoded: tuple[list[Any], list[Any]], chunk: Chunk) -> None:
+            context.headers, context.chunk = NO_HEADERS, chunk
+            try:
+                loop(*decoded, chunk.position)
+            finally:
+                context.settle()
+                context.chunk = None
+                context.stream_time = max(context.stream_time, chunk.stream_time)
 
         def enter() -> None:
             context.topic, context.partition = topic, partition

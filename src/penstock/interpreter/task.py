@@ -177,6 +177,7 @@ class Task:
             guards=self._guards,
             forward=self._forwards[node.name],
             after=self.services.stream_schedule,
+            loop=self._compiler.loop_below(node.name),
         )
 
     def failed(self, error: BaseException, node: str | None = None) -> TaskFailed:

@@ -41,9 +41,12 @@ def window_aggregate(operator: WindowAggregate, node: NodeContext) -> Callable[.
         _write_starts(code, windows)
     if updates_in_place(operator.aggregation, node, store):
         _update_in_place(code, operator, node, store)
-    else:
-        _read_and_write(code, operator, node, store)
-    return code.compile()
+        process, loop = code.compile()
+        if not operator.emit_on_close:  # what is emitted has the time and the headers of the record in hand
+            node.offer_loop(loop)
+        return process
+    _read_and_write(code, operator, node, store)
+    return code.compile()[0]
 
 
 def _write_starts(code: Code, windows: TimeWindows) -> None:

@@ -16,7 +16,9 @@ from penstock.kafka.timestamp_merge import Lane, merge
 
 __all__ = ["CHUNK_RECORDS", "OffsetRange", "merge_ranges", "read_range"]
 
-CHUNK_RECORDS = 5_000
+# What is made of a chunk (messages, columns, decoded values) should stay in a core's own cache until it has been processed, also
+# where neighbours use the shared one: a count and sum by key took 5.0 us a record in chunks of 5,000, and 4.2 us in chunks of 500.
+CHUNK_RECORDS = 500
 STALLED_SECONDS = 60.0
 # A partition that runs ahead of the others in a merge is paused at this many records. Pausing throws away what the client
 # has fetched, so the bound is there for memory, not for balance.

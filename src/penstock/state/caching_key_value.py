@@ -9,6 +9,7 @@ from penstock.state.caching import Caching
 from penstock.state.cells import HEADERS, KEY, MAX_CLEAN, RAW_KEY, SEQUENCE, TIMESTAMP, VALUE, Cell
 from penstock.state.iterators import StoreIterator
 from penstock.state.key_value import KeyValueStore
+from penstock.state.members import Members
 from penstock.state.timestamped_key_value import TimestampedKeyValueStore
 
 K = TypeVar("K")
@@ -30,10 +31,15 @@ class CachingKeyValueStore(Caching[K, V], KeyValueStore[K, V]):
         self._inline = False
         self._init_cache()
 
-    def use_cells(self) -> dict[Any, Cell]:
-        """`cells`, from now on with decoded values that the caller alone may change in place."""
+    def use_cells(self, members: tuple[str, ...] = ()) -> dict[Any, Cell]:
+        """`cells`, from now on with decoded values that the caller alone may change in place.
+
+        Args:
+            members: Names of the members of dicts, if cells are to hold a list of these members instead of a dict.
+        """
         self.flush()
         self._live = self._inline = True
+        self._members = Members(members) if members else None
         self._set_slots()
         self._clean.clear()
         return self.cells
@@ -51,8 +57,7 @@ class CachingKeyValueStore(Caching[K, V], KeyValueStore[K, V]):
                 cell = [None, -1, 0, None, NO_HEADERS, key, raw_key]
             else:
                 raw_value, timestamp, headers = self._unpack(row)
-                value = self._decode(raw_value) if self._live else raw_value
-                cell = [value, timestamp, 0, row, headers, key, raw_key]
+                cell = [self._read_slot(raw_value), timestamp, 0, row, headers, key, raw_key]
         self.cells[cell_key] = cell
         return cell
 

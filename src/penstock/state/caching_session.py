@@ -55,7 +55,7 @@ class CachingSessionStore(Caching[K, V], SessionStore[K, V]):
         for row_key, row in self._segments.of_key(escape(raw_key), 0, MAX_LONG):
             end, start = unpack_long(row_key, len(row_key) - 16)[0], unpack_long(row_key, len(row_key) - 8)[0]
             raw_value, _, headers = self._unpack(row)
-            value = self._decode(raw_value) if self._live else raw_value
+            value = self._read_slot(raw_value)
             cells.append([value, end, 0, row, headers, key, raw_key, start, end])
         return cells
 

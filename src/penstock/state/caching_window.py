@@ -124,7 +124,7 @@ class CachingWindowStore(Caching[K, V], WindowStore[K, V]):
 
     def _cell(self, key: K, raw_key: bytes, start: int, row: bytes) -> Cell:
         raw_value, timestamp, headers = self._unpack(row)
-        return [self._decode(raw_value) if self._live else raw_value, timestamp, 0, row, headers, key, raw_key, start]
+        return [self._read_slot(raw_value), timestamp, 0, row, headers, key, raw_key, start]
 
     def _advance(self, start: int) -> None:
         """Move store time; the cells of windows that are gone now wait for the flush only."""

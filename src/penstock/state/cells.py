@@ -21,7 +21,7 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import Any
 
-VALUE = 0  # decoded, or serialised where nobody asked for `use_cells` and values are mutable; None: no row
+VALUE = 0  # decoded, as a list of members, or serialised where nobody asked for `use_cells` and values are mutable; None: no row
 TIMESTAMP = 1  # -1: no row
 SEQUENCE = 2
 OLD = 3  # the row as it is in the bytes store, before the first change; None: none

@@ -21,11 +21,12 @@ from penstock.connect.spark.parts import error_operator, pipeline_parts, task_cl
 from penstock.connect.spark.reports import Plan, Report, error_counts
 from penstock.kafka.clients import open_range_consumer
 from penstock.kafka.range_cursor import Cursor, OffsetRange, assigned, poll, run_key, runs
-from penstock.kafka.ranges import CHUNK_RECORDS, STALLED_SECONDS
+from penstock.kafka.ranges import STALLED_SECONDS
 from penstock.records import NO_HEADERS, Headers
 
 log = logging.getLogger("penstock.connect")
 
+_CHUNK_RECORDS = 5_000  # of a put: sinks that write by columns or statements have less to do for many at a time
 _FIRST_RETRY_MS, _LONGEST_RETRY_MS = 300, 60_000
 _TYPES = (TimestampType.NO_TIMESTAMP_TYPE, TimestampType.CREATE_TIME, TimestampType.LOG_APPEND_TIME)
 
@@ -144,7 +145,7 @@ class SinkHost:
         key = run_key([cursor.range for cursor in open_cursors])
         with assigned(self._consumer, open_cursors):
             for messages in poll(
-                self._consumer, open_cursors, chunk_records=CHUNK_RECORDS, stalled_seconds=STALLED_SECONDS
+                self._consumer, open_cursors, chunk_records=_CHUNK_RECORDS, stalled_seconds=STALLED_SECONDS
             ):
                 for cursor, run in runs(messages, cursors, key):
                     found = cursor.accept(self._consumer, run)
