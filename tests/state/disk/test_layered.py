@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.state.disk.layered import LayeredBytesStore
+from penstock.state.disk.lmdb_keys import stored_key
 
-keys = st.binary(min_size=1, max_size=2)
+keys = st.binary(max_size=2)
 values = st.binary(max_size=1)
 bounds = st.one_of(st.none(), keys)
 steps = st.lists(
@@ -46,7 +47,7 @@ def test_layers_are_one_sorted_dict(
         db = env.open_db(b"store")
         with env.begin(write=True, db=db) as txn:
             for key, value in stored.items():
-                txn.put(key, value)
+                txn.put(stored_key(key), value)
         with env.begin() as txn:
             store = LayeredBytesStore("store")
             store.attach(txn, db)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,7 @@ from hypothesis import strategies as st
 
 from penstock.errors import ProcessorStateError
 from penstock.spark.layout import pass_number
-from penstock.state.disk import task_state
+from penstock.state.disk import environments, snapshots, task_state
 from penstock.state.disk.environments import discard, environment, write
 from penstock.state.disk.segments import SegmentFolder
 from penstock.state.disk.task_state import TaskState
@@ -93,20 +96,62 @@ def test_a_missing_segment_is_an_error_and_never_skipped(tmp_path: Path) -> None
 
 
 def test_snapshots_replace_old_segments_and_restore_the_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(task_state, "SNAPSHOT_SEGMENTS", 3)
+    monkeypatch.setattr(snapshots, "SNAPSHOT_SEGMENTS", 3)
     state = open_state(tmp_path)
     expected = {}
     for batch in range(8):
         key = str(batch).encode()
         expected[key] = b"x"
         run_batch(state, batch, {key: b"x"})
-        if state._snapshot is not None:
-            state._snapshot.join()
-    segments, snapshots = SegmentFolder(str(tmp_path / "checkpoint" / "0_0")).sequences()
-    assert len(snapshots) == 1
-    assert min(segments) > snapshots[0]
+        state._snapshots.join()
+    segments, [taken] = SegmentFolder(str(tmp_path / "checkpoint" / "0_0")).sequences()
+    assert min(segments) > taken
     discard(tmp_path / "node" / "0_0")
     assert run_batch(open_state(tmp_path), 8, {}) == expected
+
+
+@pytest.mark.parametrize("segments_behind", [0, 2])
+def test_a_snapshot_is_restored_after_the_machine_started_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, segments_behind: int
+) -> None:
+    monkeypatch.setattr(snapshots, "SNAPSHOT_SEGMENTS", 3)
+    state, expected = open_state(tmp_path), {}
+    for batch in range(4 + segments_behind):
+        changes = {} if batch == 3 else {b"%d" % batch: b"x"}
+        expected.update(changes)
+        run_batch(state, batch, changes)
+        state._snapshots.join()
+    assert SegmentFolder(str(tmp_path / "checkpoint" / "0_0")).sequences()[1] == [2]
+    for module in (environments, task_state):
+        monkeypatch.setattr(module, "boot_id", lambda: b"the next start")
+    discard(tmp_path / "node" / "0_0")
+    assert run_batch(open_state(tmp_path), 4 + segments_behind, {}) == expected
+    # Once restored it is a cache like any other.
+    environments._open.pop(str(tmp_path / "node" / "0_0")).close()
+    assert run_batch(open_state(tmp_path), 5 + segments_behind, {}) == expected
+
+
+def test_half_a_snapshot_is_fetched_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshots, "SNAPSHOT_SEGMENTS", 3)
+    state, expected = open_state(tmp_path), {}
+    for batch in range(4):
+        expected[b"%d" % batch] = b"x" * 5000
+        run_batch(state, batch, {b"%d" % batch: b"x" * 5000})
+        state._snapshots.join()
+    local = tmp_path / "node" / "0_0"
+    discard(local)
+    fetch = SegmentFolder.fetch_snapshot
+
+    def dying(folder: SegmentFolder, sequence: int, target: str) -> int:
+        fetch(folder, sequence, target)
+        Path(target).write_bytes(Path(target).read_bytes()[:9000])
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SegmentFolder, "fetch_snapshot", dying)
+        with pytest.raises(Killed):
+            open_state(tmp_path).begin(4, 4, 3)
+    assert run_batch(open_state(tmp_path), 4, {}) == expected
 
 
 class Killed(BaseException):
@@ -153,10 +198,10 @@ def test_a_cache_with_half_a_segment_that_is_gone_is_thrown_away(
 def test_a_snapshot_has_no_half_segment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     half_written(tmp_path, monkeypatch)
     state = open_state(tmp_path)
-    state._take_snapshot(environment(tmp_path / "node" / "0_0"), 0)
+    state._snapshots.take(environment(tmp_path / "node" / "0_0"), 0)
     assert SegmentFolder(str(tmp_path / "checkpoint" / "0_0")).sequences()[1] == []
     run_batch(state, 2, {})
-    state._take_snapshot(environment(tmp_path / "node" / "0_0"), 1)
+    state._snapshots.take(environment(tmp_path / "node" / "0_0"), 1)
     assert SegmentFolder(str(tmp_path / "checkpoint" / "0_0")).sequences()[1] == [1]
 
 
@@ -198,9 +243,78 @@ def test_the_state_is_found_though_a_batch_has_fewer_passes_than_before(tmp_path
     after.end()
 
 
+def two_passes(state: TaskState, batch: int, *, second: bool) -> list[bool]:
+    """A batch of two passes, the second one with changes or without; whether each went on with what was in memory."""
+    continued = []
+    for index in range(2):
+        at = pass_number(batch, index)
+        continued.append(state.begin(pass_number(batch, 0), at, pass_number(batch - 1, 1)))
+        if index == 1:
+            assert state.store("store").get(b"%d.0" % batch) == b"x"
+        if index == 0 or second:
+            state.store("store").put(b"%d.%d" % (batch, index), b"x")
+        attempt = state.finish(at, {"clock": batch})
+        if attempt is not None:
+            state.publish(at, attempt)
+        state.end()
+    state._snapshots.join()
+    return continued
+
+
+@pytest.mark.parametrize("second", [True, False])
+def test_two_passes_go_on_in_memory_and_leave_no_heap_of_segments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, second: bool
+) -> None:
+    monkeypatch.setattr(snapshots, "SNAPSHOT_SEGMENTS", 3)
+    state = open_state(tmp_path)
+    found = [two_passes(state, batch, second=second) for batch in range(20)]
+    assert found == [[False, True], *([True, True] for _ in range(19))]
+    assert len(list((tmp_path / "checkpoint" / "0_0").iterdir())) < 12
+    discard(tmp_path / "node" / "0_0")
+    after = open_state(tmp_path)
+    after.begin(pass_number(20, 0), pass_number(20, 0), pass_number(19, 1))
+    assert len(after.store("store")) == (40 if second else 20)
+    after.end()
+
+
+def test_a_pass_that_is_done_again_starts_where_it_did_first(tmp_path: Path) -> None:
+    state = open_state(tmp_path)
+    two_passes(state, 0, second=True)
+    assert not state.begin(0, 1, pass_number(-1, 1))
+    assert dict(state.store("store").range()) == {b"0.0": b"x"}
+    state.end()
+
+
+def test_processes_of_one_batch_each_take_snapshots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshots, "SNAPSHOT_SEGMENTS", 3)
+    expected = {}
+    for batch in range(20):
+        state = open_state(tmp_path)
+        expected[b"%d" % batch] = b"x"
+        assert run_batch(state, batch, {b"%d" % batch: b"x"}) == expected
+        state._snapshots.join()
+    assert len(list((tmp_path / "checkpoint" / "0_0").iterdir())) < 8
+
+
+def test_a_killed_reader_keeps_no_pages(tmp_path: Path) -> None:
+    state = open_state(tmp_path)
+    keys = [b"%d" % n for n in range(500)]
+
+    def pages(batches: range) -> int:
+        for batch in batches:
+            run_batch(state, batch, {key: os.urandom(50) for key in keys})
+        return int(environment(tmp_path / "node" / "0_0").info()["last_pgno"])
+
+    pages(range(5))
+    code = "import lmdb, os, sys; env = lmdb.open(sys.argv[1], max_dbs=9); txn = env.begin(); os.kill(os.getpid(), 9)"
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "node" / "0_0")], check=False)
+    before = pages(range(5, 10))
+    assert pages(range(10, 40)) <= before + 20
+
+
 keys = st.one_of(
-    st.binary(min_size=1, max_size=4),
-    st.builds(lambda head, tail: head * 490 + tail, st.sampled_from([b"p", b"q"]), st.binary(max_size=3)),
+    st.binary(max_size=4),
+    st.builds(lambda head, tail: head * 490 + tail, st.sampled_from([b"p", b"q", bytes(1)]), st.binary(max_size=3)),
 )
 
 

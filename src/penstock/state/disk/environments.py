@@ -31,10 +31,7 @@ def boot_id() -> bytes:
 
 def environment(path: Path) -> lmdb.Environment:
     """The environment of a folder; a damaged or outlived one is made anew."""
-    global _owner
-    if _owner != os.getpid():
-        _open.clear()
-        _owner = os.getpid()
+    _forget_parents()
     key = str(path)
     env = _open.get(key)
     if env is None or not (path / "data.mdb").exists():
@@ -42,6 +39,22 @@ def environment(path: Path) -> lmdb.Environment:
             env.close()
         env = _open[key] = _fresh_or_kept(path)
     return env
+
+
+def adopt(path: Path) -> lmdb.Environment:
+    """The environment of a folder that was filled a moment ago: what is in it counts, whatever start of whatever machine it is of."""
+    _forget_parents()
+    env = _open[str(path)] = _open_folder(path)
+    write(env, lambda txn: txn.put(b"boot", boot_id(), db=env.open_db(META, txn=txn)))
+    return env
+
+
+def _forget_parents() -> None:
+    """A process that was forked cannot use what its parent has open."""
+    global _owner
+    if _owner != os.getpid():
+        _open.clear()
+        _owner = os.getpid()
 
 
 def _fresh_or_kept(path: Path) -> lmdb.Environment:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from operator import itemgetter
 from typing import Any
 
 from penstock.state.bytes_store import BytesStore, Item
-from penstock.state.disk.long_keys import MAX_KEY, long_key, split_long
+from penstock.state.disk.lmdb_keys import EMPTY_KEY, MAX_KEY, split_long, stored_key
 from penstock.state.sorted_keys import SortedKeys
 
 Changes = dict[bytes, "bytes | None"]  # None deletes
@@ -55,9 +55,9 @@ class LayeredBytesStore(BytesStore):
         if self._db is None:
             return None
         if len(key) > MAX_KEY:
-            stored = self._txn.get(long_key(key), db=self._db)
+            stored = self._txn.get(stored_key(key), db=self._db)
             return None if stored is None else split_long(stored)[1]
-        value: bytes | None = self._txn.get(key, db=self._db)
+        value: bytes | None = self._txn.get(key or EMPTY_KEY, db=self._db)
         return value
 
     def put(self, key: bytes, value: bytes) -> None:
@@ -107,10 +107,14 @@ class LayeredBytesStore(BytesStore):
         return iter(list(islice(found, limit)))
 
     def _below(self, lower: bytes | None, upper: bytes | None, *, reverse: bool) -> Iterator[Item]:
-        """Items of LMDB in key order; keys beyond LMDB's limit are put in their right places."""
+        """Items of LMDB in key order; keys that LMDB does not take are put in their right places."""
         if self._db is None:
             return iter(())
-        return _scan(self._txn.cursor(db=self._db), lower, upper, reverse=reverse)
+        found = _scan(self._txn.cursor(db=self._db), lower, upper, reverse=reverse)
+        empty = None if lower or upper == b"" else self._txn.get(EMPTY_KEY, db=self._db)
+        if empty is None:
+            return found
+        return chain(found, [(b"", empty)]) if reverse else chain([(b"", empty)], found)
 
     def delete_range(self, lower: bytes | None, upper: bytes | None) -> None:
         for key, _ in self.range(lower, upper):
@@ -127,7 +131,7 @@ class LayeredBytesStore(BytesStore):
 def _scan(cursor: Any, lower: bytes | None, upper: bytes | None, *, reverse: bool) -> Iterator[Item]:
     with cursor:
         if reverse:
-            found = cursor.set_range(upper[:MAX_KEY]) if upper is not None else False
+            found = cursor.set_range(upper[:MAX_KEY]) if upper else upper is not None and cursor.first()
             # A long upper bound may have long keys of the same head below it: start behind all of them.
             if upper is not None and len(upper) > MAX_KEY:
                 while found and cursor.key()[:MAX_KEY] == upper[:MAX_KEY]:
@@ -135,7 +139,7 @@ def _scan(cursor: Any, lower: bytes | None, upper: bytes | None, *, reverse: boo
             ok = cursor.prev() if found else cursor.last()
             items = cursor.iterprev() if ok else iter(())
         else:
-            ok = cursor.set_range(lower[:MAX_KEY]) if lower is not None else cursor.first()
+            ok = cursor.set_range(lower[:MAX_KEY]) if lower else cursor.first()
             items = cursor.iternext() if ok else iter(())
         yield from _bounded(_ordered(items, reverse=reverse), lower, upper, reverse=reverse)
 
@@ -162,6 +166,8 @@ def _ordered(items: Iterator[Item], *, reverse: bool) -> Iterator[Item]:
                 yield from sorted(group, reverse=reverse)
                 group = []
             yield key, value
+            continue
+        if key == EMPTY_KEY:
             continue
         full = split_long(value)
         if group and group[0][0][:MAX_KEY] != full[0][:MAX_KEY]:

@@ -87,14 +87,19 @@ class SegmentFolder:
 
     def sequences(self) -> tuple[list[int], list[int]]:
         """Numbers of all published segments and of all snapshots, ascending."""
-        segments, snapshots = [], []
+        segments, snapshots = self.listing()
+        return list(segments), snapshots
+
+    def listing(self) -> tuple[dict[int, int], list[int]]:
+        """Numbers of all published segments with the sizes of their files, and those of all snapshots, ascending."""
+        segments, snapshots = {}, []
         for info in self._fs.get_file_info(pafs.FileSelector(self._root, allow_not_found=True)):
             stem, _, ending = info.base_name.partition(".")
             if stem.isdigit() and ending == "arrow":
-                segments.append(int(stem))
+                segments[int(stem)] = info.size or 0
             elif stem.isdigit() and ending == "lmdb":
                 snapshots.append(int(stem))
-        return sorted(segments), sorted(snapshots)
+        return dict(sorted(segments.items())), sorted(snapshots)
 
     def read(self, sequence: int) -> tuple[Segment, Iterator[tuple[str, list[bytes], list[bytes | None]]]]:
         """A segment and its changes, store by store."""
@@ -118,7 +123,8 @@ class SegmentFolder:
 
     def store_snapshot(self, sequence: int, source: str) -> None:
         """Copy a local file to the folder as a snapshot, visible only when it is whole."""
-        part = f"{self.snapshot_path(sequence)}.part"
+        # Under a name of its own: the process that had the task before may store the same one right now.
+        part = f"{self._root}/{sequence:0{_DIGITS}d}-{uuid.uuid4().hex}.part"
         local = pafs.LocalFileSystem()
         pafs.copy_files(source, part, source_filesystem=local, destination_filesystem=self._fs)
         self._fs.move(part, self.snapshot_path(sequence))

@@ -13,8 +13,6 @@ from. That needs no undo, and costs the same writes.
 from __future__ import annotations
 
 import logging
-import shutil
-import threading
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -23,16 +21,14 @@ from typing import Any
 import lmdb
 
 from penstock.errors import ProcessorStateError
-from penstock.state.disk.environments import META, boot_id, discard, environment, write
+from penstock.state.disk.environments import META, adopt, boot_id, discard, environment, write
 from penstock.state.disk.layered import Changes, LayeredBytesStore
-from penstock.state.disk.long_keys import MAX_KEY, join_long, long_key
+from penstock.state.disk.lmdb_keys import stored_key, stored_value
 from penstock.state.disk.segments import NONE, Segment, SegmentFolder
+from penstock.state.disk.snapshots import Snapshots
 
 log = logging.getLogger("penstock.state")
 
-# A snapshot is taken when the segments since the last one outweigh it: each byte of state is then written about twice.
-SNAPSHOT_BYTES = 64 << 20
-SNAPSHOT_SEGMENTS = 2000
 TRANSACTION_ROWS = 50_000  # that one transaction of LMDB changes
 
 
@@ -50,9 +46,9 @@ class TaskState:
         self._stores: dict[str, LayeredBytesStore] = {}
         self._txn: Any = None
         self._last = NONE  # the segment before the one to be written
-        self._unapplied: tuple[Segment, dict[str, Changes]] | None = None
-        self._snapshot: threading.Thread | None = None
-        self._since_snapshot = (0, 0)
+        self._unapplied: list[tuple[Segment, dict[str, Changes]]] = []  # what this process wrote and LMDB does not have
+        self._written: Segment | None = None  # by the pass in hand
+        self._snapshots = Snapshots(local, self._folder)
         self._ran: int | None = None  # the last pass that this process finished
         self.metadata: dict[str, int] = {}
 
@@ -74,42 +70,53 @@ class TaskState:
         Returns:
             True if this process made the segment before this one and nothing intervened: what it has in memory holds.
         """
-        continued = self._apply_own(batch_sequence, last_sequence)
+        self._written = None
+        previous = last_sequence if sequence == batch_sequence else sequence - 1
+        continued = self._apply_own(batch_sequence, sequence, previous)
         if not continued:
+            self._unapplied = []
             self._catch_up(batch_sequence)
+        self._snapshots.take_if_due(self._version())
         self._txn = environment(self._local).begin()
         for store in self._stores.values():
             store.begin()
             self._attach(store)
-        if sequence > batch_sequence:
+        if continued:
+            for _, stores in self._unapplied:
+                for name, changes in stores.items():
+                    self.store(name).earlier.update(changes)
+        elif sequence > batch_sequence:
             self._load_earlier(batch_sequence, sequence)
-            continued = False
         return continued
 
-    def _apply_own(self, before: int, last: int) -> bool:
-        """Put this process's last changes into LMDB if LMDB is where they start from."""
-        own, self._unapplied = self._unapplied, None
-        # Another process may have run a batch in between. If this one ran the very last, none did; else look.
-        if self._ran is None or (self._ran != last and self._newer(before)):
+    def _apply_own(self, before: int, sequence: int, previous: int) -> bool:
+        """Put what this process changed in earlier batches into LMDB, if LMDB is where that starts from.
+
+        Args:
+            before: Number of the batch's first pass: what is older is final.
+            sequence: Number of this pass.
+            previous: Number of the pass before this one.
+        """
+        # Another process may have run a pass in between. If this one ran the very last, none did; else look. A pass that
+        # is done again starts from where it did before, not from what it left in memory.
+        if self._ran is None or self._ran >= sequence or (self._ran != previous and self._newer(sequence)):
             return False
         version = self._version()
-        if own is None:
-            return version == self._last
-        segment, changes = own
-        if segment.sequence >= before or version not in (segment.previous, segment.sequence):
-            return False
-        if version == segment.previous:
-            self._write(segment, changes)
-        self._last = segment.sequence
-        self._maybe_snapshot()
-        return True
+        while self._unapplied and self._unapplied[0][0].sequence < before:
+            segment, changes = self._unapplied.pop(0)
+            if version == segment.previous:
+                self._write(segment, changes)
+                version = segment.sequence
+            elif version != segment.sequence:
+                return False
+        return self._last == (self._unapplied[-1][0].sequence if self._unapplied else version)
 
     def _newer(self, before: int) -> bool:
         return any(self._last < s < before and s != self._ran for s in self._folder.sequences()[0])
 
     def _catch_up(self, before: int) -> None:
-        segments, snapshots = self._folder.sequences()
-        segments = [s for s in segments if s < before]
+        sizes, snapshots = self._folder.listing()
+        segments = [s for s in sizes if s < before]
         snapshots = [s for s in snapshots if s < before]
         version = self._version()
         last_known = max([NONE, *segments, *snapshots])
@@ -131,16 +138,23 @@ class TaskState:
             changes = {name: dict(zip(keys, values, strict=True)) for name, keys, values in rows}
             self._write(segment, changes)
         self._last = self._version()
+        self._snapshots.found([sizes[s] for s in segments if s > newest])
         self.metadata = self._read_metadata()
 
     def _restore_snapshot(self, sequence: int) -> None:
         discard(self._local)
         if sequence != NONE:
             self._local.mkdir(parents=True, exist_ok=True)
-            size = self._folder.fetch_snapshot(sequence, str(self._local / "data.mdb"))
+            part = self._local / "fetched.part"  # whoever dies while it comes leaves no half of it behind
+            size = self._folder.fetch_snapshot(sequence, str(part))
+            part.rename(self._local / "data.mdb")
             log.info("state %s: restored snapshot %d, %d bytes", self._local.name, sequence, size)
-        env = environment(self._local)
-        write(env, lambda txn: txn.put(b"boot", boot_id(), db=env.open_db(META, txn=txn)))
+        adopt(self._local)  # the snapshot was taken at another start of the machine, or on another one
+        if self._version() != sequence:
+            raise ProcessorStateError(
+                f"the snapshot {sequence} of {self._local.name} holds the state after {self._version()}",
+                hint="Restore the checkpoint folder from a backup, or start again with a new application id.",
+            )
 
     def _load_earlier(self, first: int, sequence: int) -> None:
         """Lay the changes of this batch's earlier passes over LMDB."""
@@ -157,28 +171,28 @@ class TaskState:
         self._ran = sequence
         changes = {name: store.changes for name, store in self._stores.items() if store.changes}
         if not changes and dict(metadata) == self.metadata:
-            self._unapplied = None
             return None
         attempt, segment = self._folder.write(sequence, self._last, changes, metadata)
-        self._unapplied = (segment, changes)
+        self._written = segment
+        self._unapplied.append((segment, changes))
+        self._last = sequence
         self.metadata = dict(metadata)
         return attempt
 
     @property
     def segment_bytes(self) -> int:
         """Size of the segment that `finish` wrote; 0 if nothing changed."""
-        return 0 if self._unapplied is None else self._unapplied[0].bytes
+        return 0 if self._written is None else self._written.bytes
 
     def publish(self, sequence: int, attempt: str) -> None:
         """Make the segment final: its output is committed."""
         self._folder.publish(sequence, attempt)
-        if self._unapplied is not None:
-            rows, size = self._since_snapshot
-            self._since_snapshot = (rows + 1, size + self._unapplied[0].bytes)
+        if self._written is not None:
+            self._snapshots.add(self._written.bytes)
 
     def forget(self) -> None:
         """Drop what is in memory: the next batch starts from LMDB and the segments."""
-        self._unapplied = None
+        self._unapplied, self._written = [], None
         self._ran = None
         self.end()
 
@@ -255,6 +269,7 @@ class TaskState:
         which segment was begun.
         """
         env = environment(self._local)
+        env.reader_check()  # what a killed process was reading would keep its pages from being used again
         parts = [
             (name, changes, keys[start : start + TRANSACTION_ROWS])
             for name, changes in stores.items()
@@ -280,39 +295,6 @@ class TaskState:
             write(env, partial(work, mine=[parts.pop(0)]))
         write(env, last)
 
-    # ------------------------------------------------------------------ snapshots
-
-    def _maybe_snapshot(self) -> None:
-        count, size = self._since_snapshot
-        if (size < SNAPSHOT_BYTES and count < SNAPSHOT_SEGMENTS) or (self._snapshot and self._snapshot.is_alive()):
-            return
-        env = environment(self._local)
-        state_bytes = env.info()["last_pgno"] * env.stat()["psize"]
-        if size < state_bytes and count < SNAPSHOT_SEGMENTS:
-            return
-        self._since_snapshot = (0, 0)
-        # The copy runs in C without the interpreter's lock, from a read transaction: batches go on beside it.
-        self._snapshot = threading.Thread(target=self._take_snapshot, args=(env, self._version()), daemon=True)
-        self._snapshot.start()
-
-    def _take_snapshot(self, env: lmdb.Environment, at_least: int) -> None:
-        scratch = self._local.with_name(f"{self._local.name}.snapshot")
-        shutil.rmtree(scratch, ignore_errors=True)
-        try:
-            scratch.mkdir(parents=True)
-            env.copy(str(scratch), compact=True)
-            with lmdb.open(str(scratch), max_dbs=2, readonly=True, lock=False) as copy, copy.begin() as txn:
-                meta = copy.open_db(META, txn=txn, create=False)
-                version, begun = (int(txn.get(name, b"-1", db=meta)) for name in (b"version", b"begun"))
-            if version >= at_least and begun <= version:  # else the next segment was on its way already
-                self._folder.store_snapshot(version, str(scratch / "data.mdb"))
-                self._folder.remove_before(version)
-        except Exception:
-            # The truth is in the segments, which stay; the next snapshot tries again.
-            log.exception("state %s: the snapshot failed", self._local.name)
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
-
 
 def apply_changes(
     txn: Any, db: Any, changes: Mapping[bytes, bytes | None], keys: Sequence[bytes] | None = None
@@ -328,11 +310,10 @@ def apply_changes(
     puts: list[tuple[bytes, bytes]] = []
     for key in sorted(changes) if keys is None else keys:
         value = changes[key]
-        stored_key = key if len(key) <= MAX_KEY else long_key(key)
         if value is None:
-            txn.delete(stored_key, db=db)
+            txn.delete(stored_key(key), db=db)
         else:
-            puts.append((stored_key, value if len(key) <= MAX_KEY else join_long(key, value)))
+            puts.append((stored_key(key), stored_value(key, value)))
     if puts:
         with txn.cursor(db=db) as cursor:
             cursor.putmulti(puts)
