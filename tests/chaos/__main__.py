@@ -6,6 +6,7 @@ import argparse
 import collections
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from penstock.kafka.clients import open_range_consumer
 from penstock.kafka.errors import KafkaClientError
 from penstock.kafka.producing import RecordProducer
 from penstock.kafka.ranges import read_range
+from penstock.runtime.application import local_state
 from penstock.spark.masters import is_local
 from penstock.spark.session_settings import LOCAL_MASTER
 from penstock.spark.tasks.crashes import STEPS
@@ -28,7 +30,10 @@ from tests.chaos.scenarios import SCENARIOS, Output, Record, Scenario, parts
 
 PARTITIONS = 3
 BROKER_SECONDS = 60.0  # that a broker may take to answer again, with all that runs beside it
-KINDS = ("slot", "slot", "worker", "jvm", "driver", "broker", "step", "step")
+KINDS = ("slot", "slot", "worker", "jvm", "driver", "broker", "step", "step", "node")
+SNAPSHOT_SEGMENTS = (
+    "10"  # so few batches are between two snapshots of a task, and are behind the last when one is restored
+)
 CLUSTER_KINDS = (*KINDS, "executor", "executor", "executor")
 
 
@@ -75,6 +80,7 @@ class Round:
         self._app = subprocess.Popen(
             [*command, str(self._folder / "state"), self.guarantee, crash, self._master],
             stdout=self._log, stderr=self._log, start_new_session=True,
+            env={**os.environ, "PENSTOCK_SNAPSHOT_SEGMENTS": SNAPSHOT_SEGMENTS},
         )  # fmt: skip
 
     def _kill_leftovers(self) -> None:
@@ -103,6 +109,12 @@ class Round:
         elif kind == "driver":
             kill(self._app.pid)
             self._app.wait()
+        elif kind == "node":  # all that runs dies with what it kept; a new node has nothing but the checkpoint
+            for pid in (self._app.pid, *below(self._app.pid)):
+                kill(pid)
+            self._app.wait()
+            for local in local_state(str(self._folder / "state"), f"chaos-{self.scenario.name}"):
+                shutil.rmtree(local)
         elif kind == "step":
             # Only a new start can carry the order to crash: the step is hit in the batches that follow. In every fourth or
             # so, as there are three tasks: an application that crashes in most of them does little else.

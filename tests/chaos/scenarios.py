@@ -175,10 +175,72 @@ def _click_verdict(records: list[Record], outputs: list[Output], exactly: bool) 
     return wrong
 
 
+# ---------------------------------------------------------------------- orders: a foreign key, questions and answers
+
+
+def orders_of_users() -> Topology:
+    """Orders with the version of their user; some have none."""
+    builder = StreamsBuilder()
+    orders, users = builder.table("orders", value_serde="json"), builder.table("users")
+    (
+        orders.left_join(users, lambda order, user: f"{order['version']},{user or 0}", on=lambda order: order["user"])
+        .to_stream()
+        .to("out")
+    )
+    return builder.build()
+
+
+def _orders(chance: random.Random, count: int) -> list[Record]:
+    versions: Counter[str] = Counter()
+    records: list[Record] = []
+    for i in range(count):
+        if chance.random() < 0.3:
+            user = f"u{chance.randrange(100)}"
+            versions[user] += 1
+            records.append(("users", user, str(versions[user]), EPOCH + i))
+            continue
+        order = f"o{chance.randrange(500)}"
+        versions[order] += 1
+        # Orders never change their user, so what they see of him only rises.
+        user_of = None if order.endswith("7") else f"u{int(order[1:]) % 100}"
+        records.append(("orders", order, json.dumps({"user": user_of, "version": versions[order]}), EPOCH + i))
+    return records
+
+
+def _order_verdict(records: list[Record], outputs: list[Output], exactly: bool) -> list[str]:
+    users: dict[str | None, int] = {}
+    wanted: dict[str | None, tuple[int, int]] = {}
+    for topic, key, text, _ in records:
+        if topic == "users":
+            users[key] = int(text)
+    for topic, key, text, _ in records:
+        if topic == "orders":
+            order = json.loads(text)
+            wanted[key] = (order["version"], users.get(order["user"], 0))
+    seen: dict[str | None, list[tuple[int, int]]] = {}
+    for raw_key, value, _ in outputs:
+        version, _, user = (value or b"").decode().partition(",")
+        seen.setdefault((raw_key or b"").decode(), []).append((int(version), int(user)))
+    wrong = [
+        f"order {key}: ends at {seen.get(key, [])[-1:]}, not {row}"
+        for key, row in wanted.items()
+        if row not in seen.get(key, [])[-1:]
+    ]
+    if exactly:  # the same may come twice: order and user may change in one batch, and each asks for an answer
+        wrong += [
+            f"order {key} goes back: {before}, {after}"
+            for key, rows in seen.items()
+            for before, after in pairwise(rows)
+            if after[0] < before[0] or after[1] < before[1]
+        ]
+    return wrong
+
+
 SCENARIOS = (
     Scenario("word_count", ("lines",), word_count, _lines, _count_verdict),
     Scenario("stock_statistics", ("trades",), stock_statistics, _trades, _stock_verdict),
     Scenario("clickstream", ("clicks", "searches", "profiles"), clickstream, _clicks, _click_verdict),
+    Scenario("orders_of_users", ("orders", "users"), orders_of_users, _orders, _order_verdict),
 )
 
 

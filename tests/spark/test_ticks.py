@@ -10,6 +10,7 @@ import pytest
 from penstock import ContextualProcessor, Record, StreamsBuilder
 from penstock.broker import LocalBroker
 from penstock.spark.planner import Planner
+from penstock.spark.tasks import host
 from penstock.spark.ticks import TickNote, Ticks
 from tests.conftest import TopicFactory
 from tests.spark.application import Kafka, until
@@ -89,3 +90,29 @@ def test_they_are_called_without_records(broker: LocalBroker, topic: TopicFactor
     kafka.send(source, ("a", "last", 3))
     until(app.batch)
     assert len(kafka.read(target)) == beats
+
+
+class Reports(ContextualProcessor[Any, Any, Any, Any]):
+    """Reports each ten minutes of stream time."""
+
+    def init(self, context: Any) -> None:
+        super().init(context)
+        context.schedule("10m", "stream", lambda now: context.forward(Record("report", str(now), now)))
+
+    def process(self, record: Any) -> None:
+        pass
+
+
+@pytest.mark.broker
+def test_they_keep_their_rhythm_where_tasks_are_built_again(
+    broker: LocalBroker, topic: TopicFactory, tmp_path: Path
+) -> None:
+    kafka, source, target = Kafka(broker.bootstrap_servers), topic("in"), topic("out")
+    builder = StreamsBuilder()
+    builder.stream(source, **SERDES).process(Reports).to(target, **SERDES)
+    app = InProcess(builder, tmp_path, bootstrap_servers=broker.bootstrap_servers, application_id=f"app-{source}")
+    for timestamp in (1000, 2000, 600_500, 601_000, 1_200_500):
+        kafka.send(source, ("a", "x", timestamp))
+        until(app.batch)
+        host.close_all()  # the process of a slot ends when nothing happens for five minutes
+    assert [m.value() for m in kafka.read(target)] == [b"1000", b"600500", b"1200500"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any
 
@@ -23,13 +23,14 @@ class PunctuationType(Enum):
 class Cancellable:
     """A scheduled punctuator; `cancel()` ends it, also from inside the punctuator."""
 
-    __slots__ = ("callback", "cancelled", "interval", "node")
+    __slots__ = ("callback", "cancelled", "interval", "name", "node")
 
     def __init__(self, node: str, interval: int, callback: Callable[[int], Any]) -> None:
         self.node = node
         self.interval = interval
         self.callback = callback
         self.cancelled = False
+        self.name = ""  # what it is called again in a task that is built again; only if it is scheduled in `init`
 
     def cancel(self) -> None:
         """Run no more."""
@@ -43,19 +44,48 @@ class Schedule:
         next_due: When the first is due; larger than any time if there is none.
     """
 
-    __slots__ = ("_heap", "_order", "next_due", "run")
+    __slots__ = ("_heap", "_in_init", "_named", "_order", "next_due", "run")
 
     def __init__(self, run: Callable[[Cancellable, int], None]) -> None:
         self.run = run
         self.next_due = NEVER
         self._heap: list[tuple[int, int, Cancellable]] = []
         self._order = 0
+        self._named = 0
+        self._in_init = True
+
+    def name_no_more(self) -> None:
+        """All `init` have run: what is scheduled from now on is not scheduled again in a task that is built again."""
+        self._in_init = False
 
     def add(self, due: int, entry: Cancellable) -> None:
-        """Run an entry at a time. Equal times: who was scheduled longer ago runs first."""
+        """Run a new entry at a time, then again and again."""
+        if self._in_init:
+            self._named += 1
+            entry.name = f"{self._named} {entry.interval} {entry.node}"
+        self._push(due, entry)
+
+    def _push(self, due: int, entry: Cancellable) -> None:
+        """Equal times: who was scheduled longer ago runs first."""
         self._order += 1
         heapq.heappush(self._heap, (due, self._order, entry))
         self.next_due = self._heap[0][0]
+
+    def due_times(self, *, at_least: int = 0) -> dict[str, int]:
+        """When each is due that has a name and a long enough interval."""
+        return {e.name: due for due, _, e in self._heap if e.name and e.interval >= at_least and not e.cancelled}
+
+    def go_on(self, due_times: Mapping[str, int], now: int) -> None:
+        """Go on with the due times of a schedule before this one.
+
+        Args:
+            due_times: By name. One that is more than an interval ago is of an entry that was cancelled since.
+            now: The time.
+        """
+        entries, self._heap = self._heap, []
+        for due, _, entry in sorted(entries, key=lambda row: row[1]):
+            kept = due_times.get(entry.name, due)
+            self._push(kept if kept + entry.interval > now else due, entry)
 
     def intervals(self) -> list[int]:
         """The intervals of all that is scheduled."""
@@ -71,7 +101,7 @@ class Schedule:
             following = due + entry.interval
             if now >= following:
                 following = due + ((now - due) // entry.interval + 1) * entry.interval
-            self.add(following, entry)  # before it runs, so that it may cancel itself
+            self._push(following, entry)  # before it runs, so that it may cancel itself
             fired = True
             self.run(entry, now)
         while self._heap and self._heap[0][2].cancelled:

@@ -31,6 +31,7 @@ log = logging.getLogger("penstock.task")
 # Rows that caches hold before they are flushed in the middle of a batch: some 50 MB. Where so many keys come in one batch
 # there is little to merge, and what is flushed goes out while the next records are processed.
 MAX_HELD = 100_000
+_KEPT_INTERVAL_MS = 60_000
 
 
 class Services:
@@ -146,6 +147,8 @@ class Task:
                     init(context)
                 except Exception as error:
                     raise self.failed(error, name) from error
+        self.services.stream_schedule.name_no_more()
+        self.services.wall_schedule.name_no_more()
 
     def source(self, topic: str, partition: int) -> SourcePartition:
         """The entry for records of a topic partition. Pattern sources take any topic that matches."""
@@ -264,6 +267,24 @@ class Task:
     def set_operator_clocks(self, clocks: Mapping[str, int]) -> None:
         """Continue with these operator stream times."""
         self._compiler.set_clocks(clocks)
+
+    def due_times(self) -> dict[str, int]:
+        """When punctuators are due.
+
+        Kafka Streams begins anew when a task moves. A host whose tasks move all the time keeps them, so that long intervals
+        come to their end. Short ones of the wall clock are not worth it: they would change all the time.
+        """
+        stream, wall = self.services.stream_schedule, self.services.wall_schedule
+        kept = {f"stream {name}": due for name, due in stream.due_times().items()}
+        return kept | {f"wall {n}": due for n, due in wall.due_times(at_least=_KEPT_INTERVAL_MS).items()}
+
+    def set_due_times(self, due_times: Mapping[str, int]) -> None:
+        """Continue with these due times; to be called before any record."""
+        for clock, schedule, now in (
+            ("stream ", self.services.stream_schedule, self.context.stream_time),
+            ("wall ", self.services.wall_schedule, self.context.system_time()),
+        ):
+            schedule.go_on({n.removeprefix(clock): due for n, due in due_times.items() if n.startswith(clock)}, now)
 
     def close(self) -> None:
         """Close processors and stores; every one gets its turn even if another fails."""

@@ -47,6 +47,7 @@ class CachingWindowStore(Caching[K, V], WindowStore[K, V]):
         self.windows: dict[int, Cells] = {}
         self._clean: dict[int, Cells] = {}
         self._kept = 0
+        self._in_windows = 0  # cells in `windows`: with sliding windows it has too many dicts to ask each
         self._starts: list[int] = []  # a heap of the windows that have cells
         self._late: dict[tuple[int, Any], Cell] = {}  # updates of windows that were already gone
         self._gone: list[Cell] = []  # updates of windows that went before they were flushed
@@ -108,6 +109,7 @@ class CachingWindowStore(Caching[K, V], WindowStore[K, V]):
         else:
             cell = self._load_row(key, cell_key, raw_key, start)
         window[cell_key] = cell
+        self._in_windows += 1
         return cell
 
     def _load_row(self, key: K, cell_key: Any, raw_key: bytes, start: int) -> Cell:
@@ -135,6 +137,7 @@ class CachingWindowStore(Caching[K, V], WindowStore[K, V]):
             cells = self.windows.pop(old, _NONE)
             if cells:
                 self._gone.extend(cells.values())
+                self._in_windows -= len(cells)
                 cells.clear()  # whoever holds this dict finds nothing any more
             self._kept -= len(self._clean.pop(old, _NONE))
 
@@ -260,7 +263,7 @@ class CachingWindowStore(Caching[K, V], WindowStore[K, V]):
 
     @property
     def held(self) -> int:
-        return len(self._gone) + len(self._late) + sum(map(len, self.windows.values()))
+        return len(self._gone) + len(self._late) + self._in_windows
 
     def _take_cells(self) -> list[Cell]:
         cells = self._gone
@@ -268,6 +271,7 @@ class CachingWindowStore(Caching[K, V], WindowStore[K, V]):
         for window in self.windows.values():
             cells += window.values()
             window.clear()
+        self._in_windows = 0
         if len(self.windows) > 64:  # sliding windows: as many as there are timestamps
             self.windows.clear()
         cells += self._late.values()

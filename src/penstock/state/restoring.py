@@ -39,7 +39,11 @@ def restorer(store: Any) -> Restore:
         return _subscription(store)
     if getattr(store, "kind", None) in BUFFERS:
         return buffer_restorer(store)
-    raise ProcessorStateError(f"the store {store.name}, a {type(store).__name__}, cannot be rebuilt from a changelog")
+    raise ProcessorStateError(
+        f"the store {store.name}, a {type(store).__name__}, cannot be rebuilt from a changelog",
+        hint="Give its builder with_logging_disabled(), so that it needs no changelog, or set penstock.restore=empty to "
+        "start lost stores empty.",
+    )
 
 
 def store_time(store: Any) -> int | None:

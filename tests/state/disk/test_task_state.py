@@ -115,10 +115,11 @@ def test_a_snapshot_is_restored_after_the_machine_started_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, segments_behind: int
 ) -> None:
     monkeypatch.setattr(snapshots, "SNAPSHOT_SEGMENTS", 3)
-    state, expected = open_state(tmp_path), {}
+    state = open_state(tmp_path)
+    expected: Model = {}
     for batch in range(4 + segments_behind):
-        changes = {} if batch == 3 else {b"%d" % batch: b"x"}
-        expected.update(changes)
+        changes: dict[bytes, bytes | None] = {} if batch == 3 else {b"%d" % batch: b"x"}
+        expected |= {key: value for key, value in changes.items() if value is not None}
         run_batch(state, batch, changes)
         state._snapshots.join()
     assert SegmentFolder(str(tmp_path / "checkpoint" / "0_0")).sequences()[1] == [2]

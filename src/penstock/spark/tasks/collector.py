@@ -25,6 +25,11 @@ class TaskCollector:
         self.output: SlotOutput | None = None  # None: this batch was committed before, nothing is sent again
         self.count = 0
 
+    def begin(self, output: SlotOutput | None) -> None:
+        """A pass begins. One that is done again sends each record to where it went before, also those without a key."""
+        self.output, self.count = output, 0
+        self._any_partition = itertools.count()
+
     def send(
         self,
         topic: str,

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
+from zlib import crc32
 
 from penstock.interpreter.guards import TaskFailed
 from penstock.interpreter.task import Task
@@ -29,6 +30,7 @@ from penstock.state.disk.task_state import TaskState
 log = logging.getLogger("penstock.slot")
 
 _LOST = "removed by retention"
+_RUN = "run"
 
 _hosts: dict[tuple[str, str], TaskHost] = {}
 _consumers: dict[str, Any] = {}
@@ -97,10 +99,16 @@ def range_consumer(job: Job) -> Any:
     return consumer
 
 
-def _metadata(task: Task) -> dict[str, int]:
-    """What a task keeps beside its stores, by kind: s for what every commit saves, c for clocks of operators."""
+def _metadata(task: Task, run: str) -> dict[str, int]:
+    """What a task keeps beside its stores, by kind: s for what every commit saves, c for clocks of operators, p for when
+    punctuators are due. Those begin anew with the application, so its run is kept, too.
+    """
     saved = {f"s{name}": value for name, value in task.commit_metadata().items()}
-    return saved | {f"c{name}": value for name, value in task.operator_clocks().items()}
+    saved |= {f"c{name}": value for name, value in task.operator_clocks().items()}
+    due_times = task.due_times()
+    if due_times:
+        saved |= {f"p{name}": due for name, due in due_times.items()} | {_RUN: crc32(run.encode())}
+    return saved
 
 
 class TaskHost:
@@ -154,7 +162,7 @@ class TaskHost:
             self._task = self._build()
         task = self._task
         collector = self._collector
-        collector.output, collector.count = output, 0
+        collector.begin(output)
         if output is not None:
             output.refused = task.refused
         self._dropped_before = task.context.dropped_total
@@ -169,7 +177,7 @@ class TaskHost:
         task.context.clear_record()  # what a flush brings to light is not the fault of the batch's last record
         task.flush()
         self._tick_note.tell(task.services.wall_schedule.intervals())
-        metadata = _metadata(task)
+        metadata = _metadata(task, self.job.run)
         if output is not None:
             output.hand_over()  # while it is known whose records they are
         self._changelog.send(output, self._state.store, sequence, metadata)
@@ -218,6 +226,8 @@ class TaskHost:
             system_time=self._now,
         )
         task.set_operator_clocks({name[1:]: value for name, value in kept.items() if name[0] == "c"})
+        if kept.get(_RUN) == crc32(self.job.run.encode()):
+            task.set_due_times({name[1:]: due for name, due in kept.items() if name[0] == "p"})
         self._changelog.listen(task.stores)
         self._tick_note.begin(task.services.wall_schedule.intervals())
         return task

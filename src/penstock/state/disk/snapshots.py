@@ -18,7 +18,7 @@ log = logging.getLogger("penstock.state")
 
 # A snapshot is taken when the segments since the last one outweigh it: each byte of state is then written about twice. `make chaos`
 # makes it happen all the time.
-SNAPSHOT_BYTES = int(os.environ.get("PENSTOCK_SNAPSHOT_BYTES", 64 << 20))
+SNAPSHOT_BYTES = 64 << 20
 SNAPSHOT_SEGMENTS = int(os.environ.get("PENSTOCK_SNAPSHOT_SEGMENTS", "2000"))
 
 
