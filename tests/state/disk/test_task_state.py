@@ -84,6 +84,26 @@ def test_a_cache_ahead_of_the_checkpoint_is_thrown_away(tmp_path: Path) -> None:
     assert run_batch(open_state(tmp_path), 1, {}) == {b"0": b"x"}
 
 
+def test_a_disk_that_fails_is_named_and_the_batch_can_be_done_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = open_state(tmp_path)
+    run_batch(state, 0, {b"a": b"1"})
+
+    def full(*_: object) -> None:
+        raise OSError("No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SegmentFolder, "write", full)
+        with pytest.raises(
+            ProcessorStateError, match="the state of task 0_0 cannot be written: OSError: No space left"
+        ) as caught:
+            run_batch(state, 1, {b"b": b"1"})
+    assert str(tmp_path / "checkpoint") in str(caught.value)
+    state.forget()
+    assert run_batch(state, 1, {b"b": b"2"}) == {b"a": b"1", b"b": b"2"}
+
+
 def test_a_missing_segment_is_an_error_and_never_skipped(tmp_path: Path) -> None:
     for batch in range(3):
         run_batch(open_state(tmp_path), batch, {str(batch).encode(): b"x"})

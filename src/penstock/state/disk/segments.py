@@ -44,6 +44,7 @@ class SegmentFolder:
     """
 
     def __init__(self, location: str) -> None:
+        self.location = location
         self._fs, self._root = filesystem(location)
         self._fs.create_dir(self._root, recursive=True)
 

@@ -13,7 +13,8 @@ from. That needs no undo, and costs the same writes.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,10 @@ class TaskState:
         Returns:
             True if this process made the segment before this one and nothing intervened: what it has in memory holds.
         """
+        with self._doing("opened"):
+            return self._begin(batch_sequence, sequence, last_sequence)
+
+    def _begin(self, batch_sequence: int, sequence: int, last_sequence: int) -> bool:
         self._written = None
         previous = last_sequence if sequence == batch_sequence else sequence - 1
         continued = self._apply_own(batch_sequence, sequence, previous)
@@ -88,6 +93,17 @@ class TaskState:
         elif sequence > batch_sequence:
             self._load_earlier(batch_sequence, sequence)
         return continued
+
+    @contextmanager
+    def _doing(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, lmdb.Error) as error:
+            raise ProcessorStateError(
+                f"the state of task {self._local.name} cannot be {what}: {type(error).__name__}: {error}",
+                hint=f"Look at the disks of {self._local.parent} and {self._folder.location}: are they there, writable, and not "
+                "full? No state is lost; the next start does the batch again.",
+            ) from error
 
     def _apply_own(self, before: int, sequence: int, previous: int) -> bool:
         """Put what this process changed in earlier batches into LMDB, if LMDB is where that starts from.
@@ -172,7 +188,8 @@ class TaskState:
         changes = {name: store.changes for name, store in self._stores.items() if store.changes}
         if not changes and dict(metadata) == self.metadata:
             return None
-        attempt, segment = self._folder.write(sequence, self._last, changes, metadata)
+        with self._doing("written"):
+            attempt, segment = self._folder.write(sequence, self._last, changes, metadata)
         self._written = segment
         self._unapplied.append((segment, changes))
         self._last = sequence
