@@ -75,9 +75,9 @@ def test_a_dry_run_shows_everything_and_changes_nothing_and_execute_does_it(
         "delete topic shop-commits-0",
         "delete topic shop-counts-changelog",
         "delete group shop-commits",
+        f"remove {made}/application.json",
         f"remove {made}/query",
         f"remove {made}/state",
-        f"remove {made}/application.json",
         f"remove {made}/start.json",
         f"remove {local}",
     ]

@@ -79,6 +79,13 @@ def test_a_bad_setting_is_a_config_error(setting: Settings) -> None:
         open_producer(setting)
 
 
+@pytest.mark.parametrize("setting", [{"no.such.setting": 1}, {"stats_cb": 3}])
+def test_a_bad_setting_has_a_next_step(setting: Settings) -> None:
+    with pytest.raises(ConfigError) as raised:
+        open_producer(setting)
+    assert raised.value.hint
+
+
 def test_what_ranges_rely_on_cannot_be_set_away(nobody: Settings) -> None:
     # A wrong value for one of these would fail if it were passed on.
     consumer = open_range_consumer({**nobody, "enable.partition.eof": "nonsense", "auto.offset.reset": "nonsense"})

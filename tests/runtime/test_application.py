@@ -122,8 +122,12 @@ def test_a_restore_listener_is_checked_and_handed_on(app: ScriptedStreams) -> No
     listener = Listener()
     app.set_state_restore_listener(listener)
     assert app.host.restore_listener is listener
-    with pytest.raises(ConfigError, match="has no on_restore_start"):
+    with pytest.raises(ConfigError, match="has no on_restore_start") as raised:
         app.set_state_restore_listener(print)
+    assert raised.value.hint == (
+        "Give an object with the methods on_restore_start, on_batch_restored, on_restore_end; a subclass of "
+        "penstock.spark.task_restore.RestoreListener has them all."
+    )
     app.start()
     with pytest.raises(StreamsError, match="a state restore listener can only be set before start"):
         app.set_state_restore_listener(listener)
@@ -296,7 +300,9 @@ def test_pause_and_resume(app: ScriptedStreams) -> None:
     app.resume()
     assert (app.is_paused, query.paused) == (False, False)
     app.close()
-    with pytest.raises(StreamsError, match=r"pause\(\) does nothing: the application app is NOT_RUNNING"):
+    with pytest.raises(
+        StreamsError, match=r"pause\(\) does nothing: the application app is NOT_RUNNING\. It has ended, "
+    ):
         app.pause()
 
 

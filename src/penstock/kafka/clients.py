@@ -115,7 +115,10 @@ def _open(
     except KafkaException as error:
         raise _setting_error(error.args[0]) from None
     except (TypeError, ValueError) as error:
-        raise ConfigError(f"Kafka client settings cannot be used: {error}") from None
+        raise ConfigError(
+            f"Kafka client settings cannot be used: {error}",
+            hint="Give values as text, numbers, or true and false; functions only where the client library takes one.",
+        ) from None
 
 
 def _setting_error(error: KafkaError) -> PenstockError:

@@ -81,7 +81,9 @@ class Cursor:
             raise TopicMissing(self.range.topic, partition=self.range.partition)
         else:
             raise KafkaClientError(
-                f"{self.range.topic}-{self.range.partition} cannot be read at offset {self.position}: {plain_reason(error)}"
+                f"{self.range.topic}-{self.range.partition} cannot be read at offset {self.position}: {plain_reason(error)}",
+                hint="Check that the partition has a leader (`penstock topics describe "
+                f"{self.range.topic}`) and that this client may read the topic.",
             )
 
     def _offsets_gone(self, consumer: Consumer) -> PenstockError:
@@ -162,7 +164,10 @@ def runs(
         cursor = cursors.get((part[0].topic() or "", part[0].partition() or 0))
         if cursor is None:
             error = part[0].error()
-            raise KafkaClientError(f"Records cannot be read: {plain_reason(error) if error else part[0].topic()}")
+            raise KafkaClientError(
+                f"Records cannot be read: {plain_reason(error) if error else part[0].topic()}",
+                hint="Check that the brokers answer (`penstock topics list`) and that this client may read the topics.",
+            )
         yield cursor, part
 
 

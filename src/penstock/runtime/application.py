@@ -116,7 +116,11 @@ class KafkaStreams:
         self._life.require_created("a state restore listener")
         missing = [name for name in _RESTORE_CALLS if not callable(getattr(listener, name, None))]
         if listener is not None and missing:
-            raise ConfigError(f"the state restore listener {listener!r} has no {missing[0]}")
+            raise ConfigError(
+                f"the state restore listener {listener!r} has no {missing[0]}",
+                hint=f"Give an object with the methods {', '.join(_RESTORE_CALLS)}; a subclass of "
+                "penstock.spark.task_restore.RestoreListener has them all.",
+            )
         self._host.tell_restores(listener)
 
     def set_standby_update_listener(self, listener: Any) -> None:
@@ -247,7 +251,10 @@ class KafkaStreams:
 
     def _alive(self, what: str) -> None:
         if self.state is not StreamsState.CREATED and not self.state.is_running_or_rebalancing:
-            raise StreamsError(f"{what}() does nothing: the application {self.application_id} is {self.state.value}")
+            raise StreamsError(
+                f"{what}() does nothing: the application {self.application_id} is {self.state.value}",
+                hint="It has ended, or is about to: make a new KafkaStreams object and start that.",
+            )
 
     def clean_up(self) -> None:
         """Remove local state. Before start or after close only; what is in the checkpoint stays."""

@@ -10,7 +10,7 @@ from penstock.errors import TopologyError
 from penstock.state.disk.checkpoint_files import read_json, write_json
 from penstock.topology.topology import Topology
 
-_FILE = "application.json"
+FILE = "application.json"
 OVERRIDE = "penstock.topology.changed"
 
 
@@ -52,13 +52,13 @@ def remember(
 
 def recall(checkpoint: str) -> Remembered | None:
     """What a checkpoint remembers; None for a new one."""
-    kept = read_json(checkpoint, _FILE)
+    kept = read_json(checkpoint, FILE)
     return None if kept is None else Remembered(**kept)
 
 
 def write(checkpoint: str, remembered: Remembered) -> None:
     """Keep it."""
-    write_json(checkpoint, _FILE, asdict(remembered))
+    write_json(checkpoint, FILE, asdict(remembered))
 
 
 def check_unchanged(before: Remembered, now: Remembered, checkpoint: str) -> None:

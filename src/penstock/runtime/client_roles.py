@@ -24,7 +24,9 @@ _OWNED_EXACTLY_ONCE = {
     "producer": ("enable.idempotence", "acks", "max.in.flight.requests.per.connection"),
     "admin": (),
 }
-_PRODUCER_ONLY = ("request.timeout.ms",)
+# The client library has the one for producers only; what the others wait for an answer, it calls by another name.
+_REQUEST_TIMEOUT, _SOCKET_TIMEOUT = "request.timeout.ms", "socket.timeout.ms"
+_SOCKET_TIMEOUT_RANGE = (10, 300_000)  # others are refused by the library, and Java takes them
 
 
 def client_roles(settings: Settings) -> dict[str, dict[str, Any]]:
@@ -39,13 +41,38 @@ def client_roles(settings: Settings) -> dict[str, dict[str, Any]]:
             if given.pop(key, None) is not None:
                 log.warning("the setting %s.%s is ignored: the application decides it", role, key)
         if role != "producer":
-            for key in _PRODUCER_ONLY:
-                given.pop(key, None)
+            _wait_for_answers(role, given)
         given["bootstrap.servers"] = settings.required("bootstrap.servers")
     roles["consumer"].pop("auto.offset.reset", None)  # the planner decides where to start
     if settings.exactly_once:
         roles["consumer"]["isolation.level"] = "read_committed"
     return roles
+
+
+def _wait_for_answers(role: str, given: dict[str, Any]) -> None:
+    """Say how long a request may take as the client library knows it; what is said in its own words wins."""
+    value = given.pop(_REQUEST_TIMEOUT, None)
+    if value is None or given.get(_SOCKET_TIMEOUT) is not None:
+        return
+    try:
+        wanted = int(value)
+    except (TypeError, ValueError):
+        raise ConfigError(
+            f"the setting {_REQUEST_TIMEOUT} of the {role} is {value!r}", hint="Give a number of milliseconds."
+        ) from None
+    least, most = _SOCKET_TIMEOUT_RANGE
+    taken = min(max(wanted, least), most)
+    if taken != wanted:
+        log.warning(
+            "the setting %s of the %s is %d, and %d is used: it takes from %d to %d",
+            _REQUEST_TIMEOUT,
+            role,
+            wanted,
+            taken,
+            least,
+            most,
+        )
+    given[_SOCKET_TIMEOUT] = taken
 
 
 def start_policy(settings: Settings) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from penstock.runtime.as_run import as_run
 from penstock.runtime.checkpoint import OVERRIDE, Remembered, check_unchanged, recall, remember, write
 from penstock.runtime.client_roles import client_roles, start_policy
 from penstock.runtime.commit_topics import make_commit_topics, refuse_lost_checkpoint
+from penstock.runtime.reset_marker import refuse_unfinished_reset
 from penstock.runtime.settings import Settings
 from penstock.runtime.source_topics import partition_counts, require_outputs
 from penstock.topology.topology import Topology
@@ -36,12 +37,14 @@ def make_job(
     Raises:
         MissingSourceTopicError: A topic that is read or written does not exist.
         TopologyError: Joined topics have different numbers of partitions, or the state is another topology's.
+        StreamsError: The checkpoint is lost, or a reset of it did not get to its end.
     """
     from penstock.spark.changelogs import ensure_changelogs
     from penstock.spark.fencing import fence
     from penstock.spark.job import Job, Limits
     from penstock.spark.restore import restore_lost_state
 
+    refuse_unfinished_reset(checkpoint, settings.required("application.id"))
     topology = as_run(topology, settings)
     clients = client_roles(settings)
     admin = Admin(clients["admin"])
@@ -52,7 +55,7 @@ def make_job(
     if before is not None and before.slots not in ([], used):
         fence(clients["producer"], settings.required("application.id"), before.slots)
     now = remember(topology, layout.partitions, slots=used, before=before)
-    write(checkpoint, now)
+    write(checkpoint, now)  # before anything else is: without it the rest counts as what a reset left
     if settings.exactly_once:
         make_commit_topics(
             admin,

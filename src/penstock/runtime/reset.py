@@ -14,10 +14,12 @@ from penstock.errors import StreamsError
 from penstock.kafka.admin import REQUEST_SECONDS, Admin, TopicSummary
 from penstock.kafka.consumer_group import GroupOffset
 from penstock.kafka.errors import KafkaClientError, TopicMissing
+from penstock.runtime.checkpoint import FILE as APPLICATION_FILE
 from penstock.runtime.checkpoint import Remembered, recall
 from penstock.runtime.commit_topics import commits_group, existing_commit_topics
 from penstock.runtime.internal_topics import InternalTopics, find_internal_topics
 from penstock.runtime.presence import owner
+from penstock.runtime.reset_marker import FOLDERS, BegunReset, begin, begun, finish
 from penstock.runtime.reset_target import Held, PartitionId, ResetTarget
 from penstock.spark.failures import is_transient
 from penstock.spark.offsets import unpack
@@ -26,9 +28,9 @@ from penstock.state.disk.checkpoint_files import START_FILE, read_json, write_js
 from penstock.state.disk.segments import filesystem
 from penstock.topology.topology import Topology
 
-# What is removed of a checkpoint; start.json is written anew.
-_FOLDERS = ("query", "state")
-_FILES = ("application.json", "start.json", "running.json")
+# What is removed of a checkpoint, in this order; start.json is written anew. Without application.json nothing starts as
+# long as there is a part of the rest.
+_REMOVED = (APPLICATION_FILE, *FOLDERS, START_FILE, "running.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +113,20 @@ def plan_reset(
     if running is not None and not force:
         raise StreamsError(f"the application {application_id} runs ({running})", hint="Stop it first.")
     known = admin.topics()
-    current = _current(admin, application_id, checkpoint, known)
-    for topic in (*input_topics, *internal_topics):
+    unfinished = begun(checkpoint)
+    current = _current(admin, application_id, checkpoint, known, unfinished)
+    named = tuple(internal_topics)
+    for topic in (*input_topics, *(named if unfinished is None else ())):  # one that began may have deleted some
         if topic not in known:
             raise TopicMissing(topic, known=known)
     chosen = set(input_topics) or {topic for topic, _ in current}
     changes = _changes(admin, target, chosen, current, known)
     commits = existing_commit_topics(application_id, known)
-    internal = InternalTopics(tuple(internal_topics))
-    if not internal.own:
-        internal = find_internal_topics(application_id, known, remembered=_remembered(checkpoint), topology=topology)
+    if named:
+        internal = InternalTopics(tuple(topic for topic in named if topic in known))
+    else:
+        remembered = _remembered(checkpoint) if unfinished is None else unfinished.remembered
+        internal = find_internal_topics(application_id, known, remembered=remembered, topology=topology)
     return ResetPlan(
         application_id,
         checkpoint,
@@ -146,10 +152,17 @@ def _remembered(checkpoint: str) -> Remembered | None:
 
 
 def _current(
-    admin: Admin, application_id: str, checkpoint: str, known: Mapping[str, TopicSummary]
+    admin: Admin,
+    application_id: str,
+    checkpoint: str,
+    known: Mapping[str, TopicSummary],
+    unfinished: BegunReset | None,
 ) -> dict[PartitionId, int]:
-    """Where the application is: the checkpoint knows; without one, what it published for Kafka's tools."""
-    positions = unpack(last_done(checkpoint) or {})
+    """Where the application is: the checkpoint knows; without one, what it published for Kafka's tools.
+
+    A reset that began knows best: Spark's log may be there in part, and what is published is already what it wanted.
+    """
+    positions = unpack(last_done(checkpoint) or {}) if unfinished is None else unfinished.positions
     if not positions:
         asked = [(t.name, p) for t in known.values() if not t.is_internal for p in range(t.partitions)]
         positions = {at: committed.offset for at, committed in admin.group_offsets(application_id, asked).items()}
@@ -179,19 +192,17 @@ def _changes(
 
 def _existing(checkpoint: str) -> tuple[str, ...]:
     fs, root = filesystem(checkpoint)
-    found = fs.get_file_info([f"{root}/{name}" for name in (*_FOLDERS, *_FILES)])
+    found = fs.get_file_info([f"{root}/{name}" for name in _REMOVED])
     return tuple(info.path for info in found if info.type != pafs.FileType.NotFound)
 
 
 def carry_out(plan: ResetPlan, admin: Admin) -> None:
-    """Do it. What is interrupted can be repeated: what is done already is no longer in the next plan."""
-    # The checkpoint first: without it the application does not start as long as Kafka has commits of it.
+    """Do it. What is interrupted can be repeated, and has to be: the application does not start until then."""
+    current = {(c.topic, c.partition): c.current for c in plan.changes if c.current is not None}
+    begin(plan.checkpoint, BegunReset(_remembered(plan.checkpoint), current))
     fs, _ = filesystem(plan.checkpoint)
     for path in plan.folders:
-        if fs.get_file_info(path).type == pafs.FileType.Directory:
-            fs.delete_dir(path)
-        elif fs.get_file_info(path).type == pafs.FileType.File:
-            fs.delete_file(path)
+        _remove(fs, path)
     positions: dict[str, dict[str, int]] = {}
     for change in plan.changes:
         positions.setdefault(change.topic, {})[str(change.partition)] = change.new
@@ -203,6 +214,15 @@ def carry_out(plan: ResetPlan, admin: Admin) -> None:
         admin.delete_group(plan.group)
     admin.delete_topics(plan.topics)
     publish_positions(admin, plan.application_id, {(c.topic, c.partition): GroupOffset(c.new) for c in plan.changes})
+    finish(plan.checkpoint)
+
+
+def _remove(fs: pafs.FileSystem, path: str) -> None:
+    kind = fs.get_file_info(path).type
+    if kind == pafs.FileType.Directory:
+        fs.delete_dir(path)
+    elif kind == pafs.FileType.File:
+        fs.delete_file(path)
 
 
 def publish_positions(admin: Admin, group: str, offsets: Mapping[PartitionId, GroupOffset]) -> None:

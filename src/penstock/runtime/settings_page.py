@@ -55,7 +55,9 @@ def settings_page() -> str:
             "",
             (
                 f"For all Kafka clients, without a prefix: {_list(CLIENT_KEYS)}, and all that begin with "
-                f"{_list(CLIENT_PREFIXES)}."
+                f"{_list(CLIENT_PREFIXES)}. Consumers and admin clients take `request.timeout.ms` as the "
+                "`socket.timeout.ms` of the client library, which is from 10 to 300000; one that is given itself, as "
+                "`consumer.socket.timeout.ms`, wins."
             ),
             "",
             (

@@ -23,6 +23,8 @@ from penstock.state.disk.segments import filesystem
 
 _KIND = "penstock"
 _START_SECONDS = 60.0
+# It has no log of its own: it writes where the worker does.
+_WORDS = "in the stderr of Spark's executor, or on the program's own with a local master"
 _Connection = Connection  # generic only for type checkers
 
 
@@ -69,9 +71,15 @@ def _start(job: Job, path: Path) -> _Connection:
     if connection is not None:
         return connection
     if process.returncode is not None:
-        raise StreamsError(f"the process of a slot ended at once with status {process.returncode}")
+        raise StreamsError(
+            f"the process of a slot ended at once on {socket.gethostname()} with status {process.returncode}",
+            hint=f"Its last words are {_WORDS}. A negative status is the signal that killed it, such as -9 for want of memory.",
+        )
     process.kill()
-    raise StreamsError("the process of a slot did not start in time")
+    raise StreamsError(
+        f"the process of a slot did not start within {_START_SECONDS:g} seconds on {socket.gethostname()}",
+        hint=f"The node may have too much to do: set penstock.slots to fewer. What the process said is {_WORDS}.",
+    )
 
 
 def require_checkpoint(checkpoint: str) -> None:
