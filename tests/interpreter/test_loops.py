@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from penstock import KStream, LogAndContinueProcessingExceptionHandler, StreamsBuilder, fn, k, ts, v
+from penstock import KStream, LogAndContinueProcessingExceptionHandler, Record, StreamsBuilder, fn, k, ts, v
 from penstock.expr.errors import ExpressionError
+from penstock.interpreter.context import Chunk
 from penstock.interpreter.task import Task
+from penstock.serde.primitives import BytesSerde
 from penstock.testing.driver import _Outputs
 from tests.interpreter.in_memory import in_memory_task
 
@@ -129,3 +131,67 @@ def test_a_dropped_record_is_logged_with_its_offset(caplog: pytest.LogCaptureFix
         take(task, [(1, b"a", b"{}"), (2, None, b"{}"), (3, b"a", b"{}")], chunks=True)
     assert "null key in an aggregation" in caplog.text
     assert "topic in, partition 0, offset 101; 1 so far" in caplog.text
+
+
+class Asks:
+    """Asks with its first record for a punctuator that is due at once."""
+
+    def __init__(self, fired: list[int]) -> None:
+        self._fired = fired
+        self._asked = False
+
+    def init(self, context: Any) -> None:
+        self._context = context
+
+    def process(self, record: Record[Any, Any]) -> None:
+        if not self._asked:
+            self._asked = True
+            start = self._context.current_stream_time_ms()
+            self._context.schedule(1000, "stream", self._fired.append, start=start)
+
+
+@pytest.mark.parametrize("chunks", [True, False])
+def test_who_is_due_already_runs_after_the_first_record_however_old(chunks: bool) -> None:
+    fired: list[int] = []
+    builder = StreamsBuilder()
+    builder.stream("in", **SERDES).group_by_key().agg(n=fn.count()).to_stream().process(lambda: Asks(fired))
+    task, _ = in_memory_task(builder)
+    assert loops(task)
+    take(task, [(5000, b"a", b"{}")], chunks=chunks)
+    task.flush()
+    assert fired == []
+    take(task, [(4000, b"a", b"{}"), (4100, b"a", b"{}")], chunks=chunks)
+    assert fired == [5000]
+
+
+class Forgets(BytesSerde):
+    """Forgets the nulls of a column."""
+
+    def column_decoder(self, topic: str) -> Any:
+        return lambda column: [value for value in column if value is not None]
+
+
+@pytest.mark.parametrize(
+    ("values", "taken", "last"),
+    [([b"x", None, b"y"], 2, 101), ([b"x", b"y", None], 2, 101), ([None, None, None], 0, 100)],
+)
+def test_a_decoder_that_loses_values_is_found_out(values: list[bytes | None], taken: int, last: int) -> None:
+    builder = StreamsBuilder()
+    stream = builder.stream("in", key_serde="string", value_serde=Forgets())
+    stream.group_by_key().agg(n=fn.count()).to_stream().to("out", **SERDES)
+    task, outputs = in_memory_task(builder)
+    assert loops(task)
+    with pytest.raises(ValueError, match="shorter"):
+        take(task, [(5, b"a", values[0]), (6, b"b", values[1]), (7, b"c", values[2])], chunks=True)
+    assert task.context.offset == last
+    task.flush()
+    assert len(outputs.pending) == taken
+    with pytest.raises(ValueError, match="shorter"):  # the same where inputs are merged by time
+        task.source("in", 0).prepare_columns([0, 1, 2], [5, 6, 7], [b"a", b"b", b"c"], values)
+
+
+def test_a_chunk_of_which_nothing_was_taken() -> None:
+    chunk = Chunk([7, 8], [50, 60], [b"k", b"l"], [b"v", b"w"])
+    assert (chunk.taken, chunk.stream_time, chunk.in_hand()) == (0, -1, (7, 50, b"k", b"v"))
+    assert list(zip("ab", chunk.position, strict=True)) == [("a", 50), ("b", 60)]
+    assert (chunk.taken, chunk.stream_time, chunk.in_hand()) == (2, 60, (8, 60, b"l", b"w"))

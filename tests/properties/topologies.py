@@ -11,6 +11,7 @@ from penstock import (
     JoinWindows,
     KStream,
     KTable,
+    Materialized,
     Record,
     SessionWindows,
     SlidingWindows,
@@ -262,6 +263,12 @@ def source_table(b: StreamsBuilder) -> Any:
 @entry()
 def versioned_table(b: StreamsBuilder) -> Any:
     return b.table("in", versioned=15).map_values(lambda value: value + "!")
+
+
+@entry()
+def versioned_reduce(b: StreamsBuilder) -> Any:
+    store = Stores.persistent_versioned_key_value_store("versions", 15)
+    return b.stream("in").group_by_key().reduce(lambda total, value: f"{total}{value}"[-9:], Materialized.as_(store))
 
 
 @entry()

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
 from penstock.errors import TopologyError
-from penstock.expr.compiler import build_function
+from penstock.expr.compiler import build_function, too_deep
 from penstock.expr.emitter import Emitter
 from penstock.expr.nodes import Literal, Node
 from penstock.expr.printing import text_of
@@ -242,7 +242,10 @@ def _emit_all(aggregate: Aggregate, *, by_position: bool = False) -> tuple[Emitt
     results = []
     for i, part in enumerate(aggregate.parts):
         place = f"state[{i if by_position else repr(part.name)}]" if aggregate.named else "state"
-        results.append(_emit(emitter, part, place))
+        try:
+            results.append(_emit(emitter, part, place))
+        except RecursionError:
+            raise too_deep() from None
     return emitter, results
 
 

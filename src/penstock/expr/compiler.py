@@ -59,12 +59,17 @@ def compile_expression(expression: Expression) -> CompiledExpression:
     try:
         result = emitter.atom(node_of(expression))
     except RecursionError:
-        raise TopologyError(
-            "an expression is nested too deeply to compile", hint="Write it as a function, or in several map_values."
-        ) from None
+        raise too_deep() from None
     parameters = tuple(name for name in INPUTS if name in emitter.inputs)
     function, source = build_function("expression", parameters, emitter, result)
     return CompiledExpression(expression, function, parameters, source)
+
+
+def too_deep() -> TopologyError:
+    """What is said of an expression that Python, or the walk through its parts, does not take."""
+    return TopologyError(
+        "an expression is nested too deeply to compile", hint="Write it as a function, or in several map_values."
+    )
 
 
 def build_function(
@@ -81,7 +86,10 @@ def build_function(
     ]
     source = "\n".join(text for text, _ in lines) + "\n"
     namespace = {**emitter.used_names(source), "explain": _Explain(name, tuple(origin for _, origin in lines))}
-    exec(compile(source, f"<penstock {name}>", "exec"), namespace)  # noqa: S102 - the text is our own
+    try:
+        exec(compile(source, f"<penstock {name}>", "exec"), namespace)  # noqa: S102 - the text is our own
+    except (SyntaxError, RecursionError):  # 20 blocks in each other, 100 levels of indentation
+        raise too_deep() from None
     return namespace[name], source  # type: ignore[return-value]
 
 

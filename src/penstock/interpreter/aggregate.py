@@ -2,6 +2,9 @@
 
 Null keys and null values are dropped. A null aggregate deletes the row and goes on as a tombstone; the next record
 starts with the initializer. Every record gives one update, also when nothing changed.
+
+In a versioned store an aggregate is a version at the largest timestamp of its records. What is older than the history is
+neither kept nor forwarded.
 """
 
 from __future__ import annotations
@@ -9,9 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from penstock.expr.aggregate import Inlined
 from penstock.interpreter.compiler import NodeContext, builds
-from penstock.interpreter.generated import Code, inline, next_aggregate, next_isolated
+from penstock.interpreter.generated import Code, inline, next_aggregate, next_isolated, to_inline
 from penstock.state.cells import HEADERS, SEQUENCE, TIMESTAMP, VALUE
+from penstock.state.versioned import LATEST, NOT_PUT
 from penstock.topology.operators import Aggregation, StreamAggregate
 
 
@@ -63,7 +68,8 @@ def _update_in_place(code: Code, operator: StreamAggregate, node: NodeContext, s
     """
     node.table_forwarder(store, operator.send_old)
     expression = operator.aggregation.aggregator.expression
-    cells = store.use_cells(tuple(part.name for part in expression.parts) if expression is not None else ())
+    inlined = to_inline(expression, by_position=True)
+    cells = store.use_cells(tuple(part.name for part in expression.parts) if inlined is not None else ())
     code.bind("find", cells.get)
     for name, value in {"load": store.load, "tick": store.tick, "context": node.context}.items():
         code.bind(name, value)
@@ -76,8 +82,8 @@ def _update_in_place(code: Code, operator: StreamAggregate, node: NodeContext, s
         f"if old is None or new is None or timestamp > cell[{TIMESTAMP}]: cell[{TIMESTAMP}] = timestamp",
         f"cell[{VALUE}] = new",
     ]
-    if expression is not None:
-        following = _next_members(code, operator.aggregation, store)
+    if inlined is not None:
+        following = _next_members(code, operator.aggregation, inlined, store)
     elif operator.aggregation.mutates and store.value_serde.mutable:
         code.write("own = None")
         following = [*next_isolated(code, operator.aggregation, store.value_serde), *replaced]
@@ -93,10 +99,9 @@ def _update_in_place(code: Code, operator: StreamAggregate, node: NodeContext, s
     )
 
 
-def _next_members(code: Code, aggregation: Aggregation, store: Any) -> list[str]:
+def _next_members(code: Code, aggregation: Aggregation, inlined: Inlined, store: Any) -> list[str]:
     """Statements that change the members of an aggregate in a cell, all of them or none."""
     expression = aggregation.aggregator.expression
-    inlined = expression.inlined(by_position=True)
     code.bind("first", list(expression.initial().values()))
     advance = step(aggregation)
 
@@ -121,8 +126,9 @@ def _next_members(code: Code, aggregation: Aggregation, store: Any) -> list[str]
 
 def _read_and_write(code: Code, operator: StreamAggregate, node: NodeContext, store: Any) -> None:
     """Read the row, write it, and forward it unless the cache does."""
+    versioned = store.kind == "versioned"
     code.bind("get", store.get)
-    code.bind("write", store.write)
+    code.bind("write", store.put if versioned else store.write)
     code.bind("forward", node.table_forwarder(store, operator.send_old))
     code.write(
         "row = get(key)",
@@ -130,7 +136,7 @@ def _read_and_write(code: Code, operator: StreamAggregate, node: NodeContext, st
         "    old = None",
         "    changed_at = timestamp",
         "else:",
-        "    old, changed_at = row",
+        f"    old, changed_at{', _' if versioned else ''} = row",
         "    if timestamp > changed_at: changed_at = timestamp",
         *next_aggregate(code, operator.aggregation),
     )
@@ -139,4 +145,9 @@ def _read_and_write(code: Code, operator: StreamAggregate, node: NodeContext, st
         code.write("if row is not None: old = get(key)[0]")
     if store.cached:
         code.write("if new is None: changed_at = timestamp")
+    if versioned:
+        # After a tombstone a record starts anew with its own time: it may be before the tombstone, or before the history.
+        code.write("valid_to = write(key, new, changed_at)", f"if valid_to == {NOT_PUT}: return")
+        code.write(f"forward(key, new, old, changed_at, valid_to == {LATEST})")
+        return
     code.write("write(key, new, changed_at)", "forward(key, new, old, changed_at, True)")

@@ -37,6 +37,7 @@ O = TypeVar("O", bound=Operator)  # noqa: E741 - O for operator
 # The names under which operators keep their own stream time: as a variable of their function, or in a shared object.
 CLOCKS = frozenset({"observed", "join_time"})
 CLOCK_FIELDS = ("time", "earliest", "next_scan")
+_MOST_LOOPS = 15  # of one chain; Python takes 20 blocks in each other
 _BUILDERS: dict[type[Operator], Builder] = {}
 
 
@@ -265,7 +266,9 @@ class Compiler:
             below, forward = self.children(chain[-1].name), self.forward_to(chain[-1].name, Edge.STREAM)
             tail = self.tails.get(below[0]) if len(below) == 1 and self._guard is None else None
             if tail is not None:
-                self.loops[node.name] = compile_loop(chain, self.context, tail)
+                loop = compile_loop(chain, self.context, tail)
+                if loop is not None:
+                    self.loops[node.name] = loop
             return compile_chain(chain, self.context, forward, tail)
         builder = _BUILDERS.get(type(operator))
         if builder is None:
@@ -336,9 +339,10 @@ class Compiler:
 
     def _chain(self, node: ProcessorNode) -> Chain:
         """The node and all stateless nodes below it, as long as there is exactly one child."""
-        chain = [node]
+        chain, loops = [node], 0
         # Under a guard a chain ends with a loop: what fails below skips its own record, not the loop's other ones.
-        while self._guard is None or not isinstance(chain[-1].operator, (FlatMap, FlatMapValues)):
+        most = _MOST_LOOPS if self._guard is None else 1
+        while (loops := loops + isinstance(chain[-1].operator, (FlatMap, FlatMapValues))) < most:
             children = self.children(chain[-1].name)
             if len(children) != 1:
                 break

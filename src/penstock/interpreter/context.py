@@ -160,15 +160,15 @@ class Chunk:
         return len(self._columns[1]) - length_hint(self.position)
 
     def in_hand(self) -> tuple[int, int, bytes | None, bytes | None]:
-        """The record that the loop took last."""
+        """The record that the loop took last, or the first one if it takes none."""
         offsets, timestamps, raw_keys, raw_values = self._columns
-        at = self.taken - 1
+        at = max(self.taken - 1, 0)
         return offsets[at], timestamps[at], raw_keys[at], raw_values[at]
 
     @property
     def stream_time(self) -> int:
-        """The largest timestamp that the loop has taken."""
-        return max(self._columns[1][: self.taken])
+        """The largest timestamp that the loop has taken; -1 for none."""
+        return max(self._columns[1][: self.taken], default=-1)
 
 
 class Saved:

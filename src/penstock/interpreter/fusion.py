@@ -107,20 +107,31 @@ def emits(operator: type[Operator]) -> Callable[[Emit], Emit]:
 def compile_chain(
     chain: Chain, context: TaskContext, forward: Callable[..., None], tail: Tail | None = None
 ) -> Callable[..., None]:
-    """One function for the nodes of a chain, which ends with the statements of `tail`, or else by calling `forward`."""
+    """One function for the nodes of a chain, which ends with the statements of `tail`, or else by calling `forward`.
+
+    It calls `forward` also where the chain opens so many loops that Python does not take the statements of `tail` in them.
+    """
     code = Code(context)
     _write_all(code, chain, tail)
     if tail is None and not code.ended:
         code.write(f"{code.bind(forward, 'forward')}(key, value, timestamp)")
-    return _compile(code, chain, "key, value, timestamp")
+    try:
+        return _compile(code, chain, "key, value, timestamp")
+    except SyntaxError:
+        if tail is None:
+            raise
+        return compile_chain(chain, context, forward)
 
 
-def compile_loop(chain: Chain, context: TaskContext, tail: Tail) -> Loop:
-    """The same for many records at a time."""
+def compile_loop(chain: Chain, context: TaskContext, tail: Tail) -> Loop | None:
+    """The same for many records at a time; None where that is nested too deeply for Python."""
     code = Code(context)
     code.open_loop(FOR_EACH)
     _write_all(code, chain, tail)
-    return _compile(code, chain, "keys, values, timestamps")
+    try:
+        return _compile(code, chain, "keys, values, timestamps")
+    except SyntaxError:
+        return None
 
 
 def _write_all(code: Code, chain: Chain, tail: Tail | None) -> None:

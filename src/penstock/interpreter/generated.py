@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from penstock.expr.aggregate import Inlined
+from penstock.expr.aggregate import Aggregate, Inlined
 from penstock.functions import Constant
 from penstock.interpreter.loops import FOR_EACH, Loop
 from penstock.interpreter.tracing import register_generated
@@ -21,6 +21,9 @@ from penstock.topology.operators import Aggregation
 
 # No statement leaves a record from within a loop of its own.
 _LEAVE = re.compile(r"\breturn$")
+# Python takes 20 blocks in each other and 100 levels of indentation. An expression that is deeper than this may be too deep
+# between the loops of windows and of a chain above, where a function of its own is not.
+_DEEPEST = 10
 
 
 class Code:
@@ -81,9 +84,9 @@ def next_aggregate(code: Code, aggregation: Aggregation) -> list[str]:
     if aggregation.initializer is None:
         return ["aggregate = old", f"new = value if aggregate is None else {call}"]
     expression = aggregation.aggregator.expression
-    if expression is None:
+    inlined = to_inline(expression)
+    if inlined is None:
         return [_aggregate(code, aggregation), f"new = {call}"]
-    inlined = expression.inlined()
     return [
         _aggregate(code, aggregation),
         "try:",
@@ -93,6 +96,15 @@ def next_aggregate(code: Code, aggregation: Aggregation) -> list[str]:
         "except Exception:",
         f"    new = {call}",  # fails again, and says why
     ]
+
+
+def to_inline(expression: Aggregate | None, *, by_position: bool = False) -> Inlined | None:
+    """The statements of an expression; None if there is none, or if it is nested so deeply that it has to be called."""
+    if expression is None:
+        return None
+    inlined = expression.inlined(by_position=by_position)
+    deepest = max((len(line) - len(line.lstrip()) for line in inlined.statements), default=0) // 4
+    return inlined if deepest <= _DEEPEST else None
 
 
 def inline(code: Code, inlined: Inlined) -> list[str]:

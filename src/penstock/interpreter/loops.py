@@ -13,4 +13,5 @@ from typing import Any, TypeAlias
 Loop: TypeAlias = Callable[[Iterable[Any], Iterable[Any], Iterable[int]], None]
 """Takes keys, values and timestamps."""
 
-FOR_EACH = "for key, value, timestamp in zip(keys, values, timestamps):"
+# A serde of a user's may give fewer values than it got: that must not end the loop as if there were no more records.
+FOR_EACH = "for key, value, timestamp in zip(keys, values, timestamps, strict=True):"

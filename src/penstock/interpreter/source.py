@@ -182,8 +182,8 @@ class SourcePartition:
             if decoded is None:
                 return None
             pass_time(timestamps)
-            rest = (offsets, repeat(NO_HEADERS), keys, values)
-            return list(zip(timestamps, *decoded, *rest))  # noqa: B905 - repeat has no end
+            rest = (offsets, repeat(NO_HEADERS, len(timestamps)), keys, values)
+            return list(zip(timestamps, *decoded, *rest, strict=True))
 
         def accept_columns(
             offsets: Sequence[int],
@@ -199,7 +199,8 @@ class SourcePartition:
                 for row in zip(offsets, timestamps, keys, values, every):  # noqa: B905 - repeat has no end
                     self.accept(*row)
                 return
-            if loop is not None and timestamps and after.next_due > max(timestamps):
+            # Who is due already, at the task's stream time, runs after the first record, however old that one is.
+            if loop is not None and timestamps and context.stream_time < after.next_due > max(timestamps):
                 take_all(loop, decoded, Chunk(offsets, timestamps, keys, values))
                 pass_time(timestamps)
                 return

@@ -95,10 +95,10 @@ class CachingWindowStore(Caching[K, V], WindowStore[K, V]):
         segments = self._segments
         if start > segments.observed_time:
             self._advance(start)
-        if start < segments.first_visible:
-            return self._load_late(key, cell_key, start)
         window = self.windows.get(start)
         if window is None:
+            if start < segments.first_visible:
+                return self._load_late(key, cell_key, start)  # windows that are gone are not among `windows`
             window = self.open_window(start)
         cell = window.get(cell_key)
         if cell is not None:

@@ -40,7 +40,7 @@ def feed(
         ranges: Parts of Kafka's partitions.
         inbound: What upstream tasks sent.
         partition: The task's.
-        between: Called every few thousand records.
+        between: Called after every chunk.
     """
     wanted = sorted((r for r in ranges if r.start < r.end), key=lambda r: (r.topic, r.partition))
     sent = sorted((i for i in inbound if i.records[0]), key=lambda i: (i.topic, i.source))
