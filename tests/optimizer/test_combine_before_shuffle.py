@@ -42,6 +42,22 @@ def statistics() -> Topology:
     return builder.build()
 
 
+def tags() -> Topology:
+    """A reducer that changes what it gets, and values that several keys have in common."""
+    builder = StreamsBuilder()
+    numbers = builder.stream("in").map_values(lambda line: {"n": 1, "words": line.split()})
+    by_word = numbers.flat_map(lambda key, value: [(word, value) for word in value["words"]])
+
+    def add(total: dict[str, Any], value: dict[str, Any]) -> dict[str, Any]:
+        total["n"] += value["n"]
+        total["words"] = []
+        return total
+
+    table = by_word.group_by_key(key_serde="string", value_serde="json").reduce(add, name="tags", associative=True)
+    table.to_stream().map_values(lambda value: value["n"]).to("out", value_serde="json")
+    return builder.build()
+
+
 class Run(Collector):
     """A topology over two tasks in batches: what its repartition topics and outputs get."""
 
@@ -93,7 +109,7 @@ batches = st.lists(
 )
 
 
-@pytest.mark.parametrize("topology", [word_count, longest, statistics])
+@pytest.mark.parametrize("topology", [word_count, longest, statistics, tags])
 def test_the_answer_is_the_same(topology: Any) -> None:
     plain, combined = topology(), combine_before_shuffle(topology())
     assert combined is not plain

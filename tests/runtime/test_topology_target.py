@@ -76,3 +76,15 @@ def test_settings_reach_the_builder(folder: Path) -> None:
     load_topology("unnamed")
     with pytest.raises(TopologyError):
         load_topology("unnamed", {"ensure.explicit.internal.resource.naming": True})
+
+
+def test_a_file_with_the_name_of_another_module(folder: Path) -> None:
+    (folder / "calendar.py").write_text("topology = 1")
+    with pytest.raises(ConfigError, match=r"calendar.py has the name of another module: calendar is /.*Rename it"):
+        load_topology(str(folder / "calendar.py"))
+
+
+def test_a_file_whose_name_is_no_name_of_a_module(folder: Path) -> None:
+    (folder / "my.app.py").write_text("topology = 1")
+    with pytest.raises(ConfigError, match=r"my.app.py cannot be imported.*'my.app' is no name of a module.*Rename it"):
+        load_topology(str(folder / "my.app.py"))

@@ -75,6 +75,16 @@ def test_workers_get_the_folders_of_the_script(monkeypatch: pytest.MonkeyPatch, 
     assert not [folder for folder in folders if "site-packages" in folder or "missing" in folder]
 
 
+def test_workers_get_folders_below_the_one_of_python(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program, packages = tmp_path / "src" / "app", tmp_path / "lib" / "python3" / "dist-packages"
+    for folder in (program, packages):
+        folder.mkdir(parents=True)
+    monkeypatch.setattr(sys, "path", [str(program), str(packages)])
+    for prefix in ("prefix", "base_prefix"):
+        monkeypatch.setattr(sys, prefix, str(tmp_path))
+    assert worker_python_path() == str(program.resolve())
+
+
 def test_what_slows_a_foreign_session_down_is_named() -> None:
     found = problems(
         {"spark.master": "local[2]", "spark.python.worker.reuse": "false"}, {"spark.python.worker.reuse": "true"}

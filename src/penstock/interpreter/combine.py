@@ -10,13 +10,22 @@ from typing import Any
 
 from penstock.interpreter.aggregate import step
 from penstock.interpreter.compiler import NodeContext, builds
-from penstock.topology.operators import CombinePartials
+from penstock.isolation import own_copy
+from penstock.topology.operators import Aggregation, CombinePartials
+
+
+def _advance(aggregation: Aggregation) -> Callable[[Any, Any, int, Any], Any]:
+    advance = step(aggregation)
+    if not aggregation.mutates:
+        return advance
+    # A reducer may change its first value, which others hold, too: another key, or a branch beside this one.
+    return lambda key, value, timestamp, aggregate: advance(key, own_copy(value), timestamp, aggregate)
 
 
 @builds(CombinePartials)
 def combine_partials(operator: CombinePartials, node: NodeContext) -> Callable[..., None]:
     """Aggregate in a dict until the batch ends."""
-    forward, context, advance = node.forward, node.context, step(operator.aggregation)
+    forward, context, advance = node.forward, node.context, _advance(operator.aggregation)
     drop_value = node.drop("null value in an aggregation")
     key_serde = node.key_serde(operator.key_serde)
     identity: Callable[[Any], Any] | None = None if key_serde.key_identity else key_serde.encoder("")

@@ -41,11 +41,26 @@ def load_topology(target: str, settings: Mapping[str, Any] | None = None) -> Top
 
 def _import(name: str) -> Any:
     path = Path(name)
-    folder = Path.cwd()
-    if path.suffix == ".py":
-        if not path.is_file():
-            raise ConfigError(f"there is no file {name}", hint=f"The current folder is {folder}.")
-        folder, name = path.resolve().parent, path.stem
+    if path.suffix != ".py":
+        return _import_from(Path.cwd(), name)
+    if not path.is_file():
+        raise ConfigError(f"there is no file {name}", hint=f"The current folder is {Path.cwd()}.")
+    if not path.stem.isidentifier():
+        raise ConfigError(
+            f"the file {name} cannot be imported by Spark's workers: {path.stem!r} is no name of a module",
+            hint="Rename it, with letters, digits and underscores.",
+        )
+    module = _import_from(path.resolve().parent, path.stem)
+    found = getattr(module, "__file__", None)
+    if found is None or Path(found).resolve() != path.resolve():
+        raise ConfigError(
+            f"the file {name} has the name of another module: {path.stem} is {found or 'part of Python'}",
+            hint="Rename it.",
+        )
+    return module
+
+
+def _import_from(folder: Path, name: str) -> Any:
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
     try:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.errors import ConfigError
+from penstock.spark.installed import is_installed
 from penstock.spark.masters import is_local, is_one_machine, promised_cores
 
 LOCAL_MASTER = "local[*,4]"
@@ -153,8 +154,5 @@ def worker_python_path() -> str:
 
     Functions of the user's own modules travel by name, so workers must be able to import those modules.
     """
-    installed = {Path(prefix).resolve() for prefix in (sys.prefix, sys.base_prefix)}
     folders = dict.fromkeys(Path(entry or ".").resolve() for entry in sys.path)
-    return os.pathsep.join(
-        str(folder) for folder in folders if folder.exists() and not installed & {folder, *folder.parents}
-    )
+    return os.pathsep.join(str(folder) for folder in folders if folder.exists() and not is_installed(folder))

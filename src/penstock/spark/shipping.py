@@ -13,7 +13,6 @@ import marshal
 import os
 import re
 import sys
-import sysconfig
 import zipfile
 from collections.abc import Iterator, Mapping
 from importlib.machinery import SourceFileLoader
@@ -22,6 +21,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import penstock
+from penstock.spark.installed import is_installed
 from penstock.spark.masters import is_local
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def own_modules(modules: Mapping[str, ModuleType]) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for name, module in list(modules.items()):
         file = Path(getattr(module, "__file__", None) or "")
-        if name.partition(".")[0] in _NOT_OWN or file.suffix != ".py" or not _is_own(file):
+        if name.partition(".")[0] in _NOT_OWN or file.suffix != ".py" or not file.is_file() or is_installed(file):
             continue
         place = name.replace(".", "/")
         if hasattr(module, "__path__"):
@@ -64,17 +64,6 @@ def own_modules(modules: Mapping[str, ModuleType]) -> dict[str, Path]:
         else:
             found[f"{place}.py"] = file
     return found
-
-
-def _is_own(file: Path) -> bool:
-    paths = sysconfig.get_paths()
-    installed = {Path(paths[kind]).resolve() for kind in ("stdlib", "platstdlib", "purelib", "platlib")}
-    file = file.resolve()
-    return (
-        file.is_file()
-        and not installed & set(file.parents)
-        and not {"site-packages", "dist-packages"} & set(file.parts)
-    )
 
 
 def _below(folder: Path, pattern: str) -> Iterator[tuple[str, Path]]:
