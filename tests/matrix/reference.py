@@ -84,6 +84,11 @@ class _Sent(_Outputs):
     def partition_count(self, topic: str) -> int:
         return self._partitions[topic]
 
+    def take(self) -> list[Written]:
+        written, self.written = self.written, []
+        self._without_key = itertools.count()
+        return written
+
 
 class TaskDriver(TopologyTestDriver):
     """The test driver for one task: a sub-topology, and what it sends to others stays outside."""
@@ -128,9 +133,8 @@ class TaskDriver(TopologyTestDriver):
         self._now = now
 
     def take(self) -> list[Written]:
-        """What was written since the last call."""
-        written, self.sent.written = self.sent.written, []
-        return written
+        """What a pass wrote; in each of them records without a key take turns anew."""
+        return self.sent.take()
 
 
 def _part(topology: Topology, subtopology: Subtopology) -> Topology:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Mapping
 from enum import Enum
+from operator import itemgetter
 from typing import Any
 
 from penstock.durations import Duration, Instant, duration_ms, instant_ms
@@ -75,17 +76,11 @@ class Schedule:
         """When each is due that has a name and a long enough interval."""
         return {e.name: due for due, _, e in self._heap if e.name and e.interval >= at_least and not e.cancelled}
 
-    def go_on(self, due_times: Mapping[str, int], now: int) -> None:
-        """Go on with the due times of a schedule before this one.
-
-        Args:
-            due_times: By name. One that is more than an interval ago is of an entry that was cancelled since.
-            now: The time.
-        """
+    def go_on(self, due_times: Mapping[str, int]) -> None:
+        """Go on with the due times of a schedule before this one, by name."""
         entries, self._heap = self._heap, []
-        for due, _, entry in sorted(entries, key=lambda row: row[1]):
-            kept = due_times.get(entry.name, due)
-            self._push(kept if kept + entry.interval > now else due, entry)
+        for due, _, entry in sorted(entries, key=itemgetter(1)):
+            self._push(due_times.get(entry.name, due), entry)
 
     def intervals(self) -> list[int]:
         """The intervals of all that is scheduled."""

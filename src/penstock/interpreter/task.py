@@ -280,11 +280,8 @@ class Task:
 
     def set_due_times(self, due_times: Mapping[str, int]) -> None:
         """Continue with these due times; to be called before any record."""
-        for clock, schedule, now in (
-            ("stream ", self.services.stream_schedule, self.context.stream_time),
-            ("wall ", self.services.wall_schedule, self.context.system_time()),
-        ):
-            schedule.go_on({n.removeprefix(clock): due for n, due in due_times.items() if n.startswith(clock)}, now)
+        for clock, schedule in (("stream ", self.services.stream_schedule), ("wall ", self.services.wall_schedule)):
+            schedule.go_on({n.removeprefix(clock): due for n, due in due_times.items() if n.startswith(clock)})
 
     def close(self) -> None:
         """Close processors and stores; every one gets its turn even if another fails."""

@@ -95,12 +95,17 @@ def run_slot(job: Job, plan: SlotPlan, inbound: Sequence[Row] = (), *, again: bo
         for h in hosts:
             h.forget()
         raise
-    for h, d, earlier in done:
-        if earlier is not None:
-            h.adopt(earlier)
-        elif d is not None:
-            d.dropped = h.dropped  # with what Kafka refused
-            h.publish(d.commit)
+    try:
+        for h, d, earlier in done:
+            if earlier is not None:
+                h.adopt(earlier)
+            elif d is not None:
+                d.dropped = h.dropped  # with what Kafka refused
+                h.publish(d.commit)
+    except BaseException:
+        for h in hosts:
+            h.forget()
+        raise
     _seen.add((job.run, plan.level, plan.slot))
     for _, d, _ in done:
         if d is not None:

@@ -92,7 +92,16 @@ class SegmentFolder:
         return list(segments), snapshots
 
     def listing(self) -> tuple[dict[int, int], list[int]]:
-        """Numbers of all published segments with the sizes of their files, and those of all snapshots, ascending."""
+        """Numbers of all published segments with the sizes of their files, and those of all snapshots, ascending.
+
+        A listing takes time, and a snapshot may take the place of segments meanwhile: then neither may be in it.
+        """
+        found = self._list()
+        while (again := self._list()) != found:
+            found = again
+        return found
+
+    def _list(self) -> tuple[dict[int, int], list[int]]:
         segments, snapshots = {}, []
         for info in self._fs.get_file_info(pafs.FileSelector(self._root, allow_not_found=True)):
             stem, _, ending = info.base_name.partition(".")
@@ -107,6 +116,8 @@ class SegmentFolder:
         try:
             with self._fs.open_input_file(self._path(sequence)) as source:
                 table = ipc.open_file(source).read_all()
+        except FileNotFoundError:
+            raise
         except (OSError, pa.ArrowInvalid) as error:
             raise ProcessorStateError(
                 f"the state segment {self._path(sequence)} cannot be read: {error}",

@@ -16,6 +16,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from penstock.state.disk.snapshots import Snapshots
 
 log = logging.getLogger("penstock.state")
 
+_SAVED = b"saved:"
 TRANSACTION_ROWS = 50_000  # that one transaction of LMDB changes
 
 
@@ -51,6 +53,8 @@ class TaskState:
         self._written: Segment | None = None  # by the pass in hand
         self._snapshots = Snapshots(local, self._folder)
         self._ran: int | None = None  # the last pass that this process finished
+        self._version = NONE  # the segment that LMDB is at
+        self._replaces = False  # another attempt of the pass in hand has published a segment
         self.metadata: dict[str, int] = {}
 
     def store(self, name: str) -> LayeredBytesStore:
@@ -75,14 +79,17 @@ class TaskState:
             return self._begin(batch_sequence, sequence, last_sequence)
 
     def _begin(self, batch_sequence: int, sequence: int, last_sequence: int) -> bool:
-        self._written = None
+        self.end()  # an attempt that failed late may have left its transaction open
+        self._written, self._replaces = None, False
         previous = last_sequence if sequence == batch_sequence else sequence - 1
         continued = self._apply_own(batch_sequence, sequence, previous)
         if not continued:
             self._unapplied = []
-            self._catch_up(batch_sequence)
-        self._snapshots.take_if_due(self._version())
-        self._txn = environment(self._local).begin()
+            self._catch_up(batch_sequence, sequence)
+        self._snapshots.take_if_due(self._version)
+        env = environment(self._local)
+        self._txn = env.begin()
+        _check_version(self._txn, env, self._version)
         for store in self._stores.values():
             store.begin()
             self._attach(store)
@@ -117,47 +124,68 @@ class TaskState:
         # is done again starts from where it did before, not from what it left in memory.
         if self._ran is None or self._ran >= sequence or (self._ran != previous and self._newer(sequence)):
             return False
-        version = self._version()
+        self._version = self._stamp(b"version")
         while self._unapplied and self._unapplied[0][0].sequence < before:
             segment, changes = self._unapplied.pop(0)
-            if version == segment.previous:
+            if self._version == segment.previous:
                 self._write(segment, changes)
-                version = segment.sequence
-            elif version != segment.sequence:
+            elif self._version != segment.sequence:
                 return False
-        return self._last == (self._unapplied[-1][0].sequence if self._unapplied else version)
+        return self._last == (self._unapplied[-1][0].sequence if self._unapplied else self._version)
 
     def _newer(self, before: int) -> bool:
-        return any(self._last < s < before and s != self._ran for s in self._folder.sequences()[0])
+        """Whether others changed something after what this process changed last. Their segments may be in a snapshot by now."""
+        segments, snapshots = self._folder.sequences()
+        return any(self._last < s < before for s in (*segments, *snapshots))
 
-    def _catch_up(self, before: int) -> None:
+    def _catch_up(self, before: int, sequence: int) -> None:
+        for tries_left in (2, 1, 0):
+            try:
+                self._catch_up_once(before, sequence)
+                return
+            except (
+                FileNotFoundError
+            ):  # whoever had the task before took a snapshot this moment, and removed what is in it
+                if not tries_left:
+                    raise
+
+    def _catch_up_once(self, before: int, sequence: int) -> None:
         sizes, snapshots = self._folder.listing()
+        self._replaces = sequence in sizes
         segments = [s for s in sizes if s < before]
-        snapshots = [s for s in snapshots if s < before]
-        version = self._version()
-        last_known = max([NONE, *segments, *snapshots])
-        newest = max(snapshots, default=NONE)
-        if max(version, self._stamp(b"begun")) > last_known or version < newest:
+        newest = max((s for s in snapshots if s < before), default=NONE)
+        if newest == NONE and snapshots:
+            raise ProcessorStateError(
+                f"the state of {self._local.name} before pass {before} is gone: the oldest snapshot is {snapshots[0]}",
+                hint="If another process has the task now, it goes on. If not, the folders query and state of the checkpoint are of "
+                "different times: restore both from one backup.",
+            )
+        self._version = self._stamp(b"version")
+        if max(self._version, self._stamp(b"begun")) > max([newest, *segments]) or self._version < newest:
             self._restore_snapshot(newest)
-            version = newest
-        missing = [s for s in segments if s > version]
+        missing = [s for s in segments if s > self._version]
         if missing:
-            log.info("state %s: applying %d segments after %d", self._local.name, len(missing), version)
+            log.info("state %s: applying %d segments after %d", self._local.name, len(missing), self._version)
         for number in missing:
-            segment, rows = self._folder.read(number)
-            if segment.previous != self._version():
-                raise ProcessorStateError(
-                    f"state of {self._local.name}: segment {number} follows {segment.previous}, "
-                    f"but the state is at {self._version()}: a segment file is missing",
-                    hint="Restore the checkpoint folder from a backup, or start again with a new application id.",
-                )
-            changes = {name: dict(zip(keys, values, strict=True)) for name, keys, values in rows}
-            self._write(segment, changes)
-        self._last = self._version()
+            self._apply(*self._folder.read(number))
+        self._last = self._version
         self._snapshots.found([sizes[s] for s in segments if s > newest])
         self.metadata = self._read_metadata()
 
+    def _apply(self, segment: Segment, rows: Iterator[tuple[str, list[bytes], list[bytes | None]]]) -> None:
+        if segment.previous > self._version:
+            raise ProcessorStateError(
+                f"state of {self._local.name}: segment {segment.sequence} follows {segment.previous}, "
+                f"but the state is at {self._version}: a segment file is missing",
+                hint="Restore the checkpoint folder from a backup, or start again with a new application id.",
+            )
+        if segment.previous < self._version:
+            # At least once a pass may be done twice, and change something only once: by a punctuator that is not due again.
+            log.warning("state %s: segment %d does not know of %d", self._local.name, segment.sequence, self._version)
+        self._write(segment, {name: dict(zip(keys, values, strict=True)) for name, keys, values in rows})
+
     def _restore_snapshot(self, sequence: int) -> None:
+        self._snapshots.join()  # it may be reading what is removed here
         discard(self._local)
         if sequence != NONE:
             self._local.mkdir(parents=True, exist_ok=True)
@@ -166,9 +194,10 @@ class TaskState:
             part.rename(self._local / "data.mdb")
             log.info("state %s: restored snapshot %d, %d bytes", self._local.name, sequence, size)
         adopt(self._local)  # the snapshot was taken at another start of the machine, or on another one
-        if self._version() != sequence:
+        self._version = self._stamp(b"version")
+        if self._version != sequence:
             raise ProcessorStateError(
-                f"the snapshot {sequence} of {self._local.name} holds the state after {self._version()}",
+                f"the snapshot {sequence} of {self._local.name} holds the state after {self._version}",
                 hint="Restore the checkpoint folder from a backup, or start again with a new application id.",
             )
 
@@ -186,7 +215,7 @@ class TaskState:
         """Write the segment of this pass under a name of its own; None if nothing changed."""
         self._ran = sequence
         changes = {name: store.changes for name, store in self._stores.items() if store.changes}
-        if not changes and dict(metadata) == self.metadata:
+        if not changes and dict(metadata) == self.metadata and not self._replaces:
             return None
         with self._doing("written"):
             attempt, segment = self._folder.write(sequence, self._last, changes, metadata)
@@ -252,17 +281,10 @@ class TaskState:
             db = None
         store.attach(self._txn, db)
 
-    def _version(self) -> int:
-        return self._stamp(b"version")
-
     def _stamp(self, name: bytes) -> int:
         env = environment(self._local)
         with env.begin() as txn:
-            try:
-                stamp = txn.get(name, db=env.open_db(META, txn=txn, create=False))
-            except lmdb.NotFoundError:
-                return NONE
-        return NONE if stamp is None else int(stamp)
+            return _stamp_of(txn, env, name)
 
     def _read_metadata(self) -> dict[str, int]:
         env = environment(self._local)
@@ -271,12 +293,7 @@ class TaskState:
                 db = env.open_db(META, txn=txn, create=False)
             except lmdb.NotFoundError:
                 return {}
-            prefix = b"saved:"
-            with txn.cursor(db=db) as cursor:
-                if not cursor.set_range(prefix):
-                    return {}
-                pairs = ((k, v) for k, v in cursor.iternext() if k.startswith(prefix))
-                return {k[len(prefix) :].decode(): int(v) for k, v in pairs}
+            return {key[len(_SAVED) :].decode(): int(txn.get(key, db=db) or 0) for key in _saved_keys(txn, db)}
 
     def _write(self, segment: Segment, stores: Mapping[str, Mapping[bytes, bytes | None]]) -> None:
         """Bring LMDB from one segment to the next.
@@ -295,6 +312,7 @@ class TaskState:
         ]
 
         def work(txn: Any, mine: list[Any]) -> None:
+            _check_version(txn, env, self._version)
             for name, changes, keys in mine:
                 apply_changes(txn, env.open_db(name.encode(), txn=txn), changes, keys)
             meta = env.open_db(META, txn=txn)
@@ -305,12 +323,41 @@ class TaskState:
             work(txn, parts)
             meta = env.open_db(META, txn=txn)
             txn.put(b"version", str(segment.sequence).encode(), db=meta)
-            for name, value in segment.metadata.items():
-                txn.put(b"saved:" + name.encode()[:400], str(value).encode(), db=meta)
+            saved = {_SAVED + name.encode()[:400]: str(value).encode() for name, value in segment.metadata.items()}
+            for key in _saved_keys(txn, meta) - saved.keys():
+                txn.delete(key, db=meta)
+            for key, value in saved.items():
+                txn.put(key, value, db=meta)
 
         while sum(len(keys) for _, _, keys in parts) > TRANSACTION_ROWS:
             write(env, partial(work, mine=[parts.pop(0)]))
         write(env, last)
+        self._version = segment.sequence
+
+
+def _stamp_of(txn: Any, env: lmdb.Environment, name: bytes) -> int:
+    try:
+        stamp = txn.get(name, db=env.open_db(META, txn=txn, create=False))
+    except lmdb.NotFoundError:
+        return NONE
+    return NONE if stamp is None else int(stamp)
+
+
+def _check_version(txn: Any, env: lmdb.Environment, expected: int) -> None:
+    """What was decided about LMDB holds only as long as no other process of the node changes it, such as one given up by Spark."""
+    found = _stamp_of(txn, env, b"version")
+    if found != expected:
+        raise ProcessorStateError(
+            f"the local state {env.path()} went from {expected} to {found}: another process has this task, too",
+            hint="Nothing has to be done: the next attempt begins with what is there.",
+        )
+
+
+def _saved_keys(txn: Any, meta: Any) -> set[bytes]:
+    with txn.cursor(db=meta) as cursor:
+        if not cursor.set_range(_SAVED):
+            return set()
+        return set(takewhile(lambda key: key.startswith(_SAVED), cursor.iternext(values=False)))
 
 
 def apply_changes(
