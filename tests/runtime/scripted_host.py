@@ -38,7 +38,9 @@ class ABatch:
 class ScriptedQuery:
     def __init__(self, *, paused: bool) -> None:
         self.paused = paused
+        self.idle = True
         self.stopped = threading.Event()
+        self.stop_fails: BaseException | None = None
         self.may_stop = threading.Event()
         self.may_stop.set()
         self._events: queue.Queue[End | ABatch] = queue.Queue()
@@ -61,6 +63,8 @@ class ScriptedQuery:
     def stop(self) -> None:
         self.may_stop.wait(10)
         self.stopped.set()
+        if self.stop_fails is not None:
+            raise self.stop_fails
 
     def pause(self) -> None:
         self.paused = True
@@ -83,6 +87,7 @@ class ScriptedHost:
     may_prepare: threading.Event = field(default_factory=threading.Event)
     changed: threading.Event = field(default_factory=threading.Event)
     closed: int = 0
+    close_fails: BaseException | None = None
     tended: int = 0
     restore_listener: Any = None
 
@@ -115,6 +120,8 @@ class ScriptedHost:
 
     def close(self) -> None:
         self.closed += 1
+        if self.close_fails is not None:
+            raise self.close_fails
 
     def next_query(self) -> ScriptedQuery:
         return self.queries.get(timeout=10)

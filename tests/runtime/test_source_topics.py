@@ -1,18 +1,20 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from penstock import StreamsBuilder, Topology
-from penstock.errors import MissingSourceTopicError, TopologyError
+from penstock.errors import ConfigError, MissingSourceTopicError, TopologyError
 from penstock.kafka.admin import TopicSummary
 from penstock.kafka.errors import BrokerUnreachable
+from penstock.runtime import launch
 from penstock.runtime.commit_topics import commits_group, commits_topic, existing_commit_topics
 from penstock.runtime.launch import new_layout
 from penstock.runtime.settings import Settings
-from penstock.runtime.source_topics import grown_with_state, partition_counts, require_outputs
+from penstock.runtime.source_topics import grown_with_state, partition_counts, refuse_unknown_starts, require_outputs
 from penstock.runtime.spark_host import SparkHost
 from penstock.spark.job import Job
 from penstock.spark.layout import lay_out
@@ -63,6 +65,53 @@ def test_a_topic_that_is_not_there_is_named_with_its_line_and_the_nearest() -> N
         require_outputs(reading("orders"), topics(orders=1))
     with pytest.raises(MissingSourceTopicError, match="the topic dead, the dead letter topic, does not exist"):
         require_outputs(reading("orders"), topics(orders=1, out=1), [("dead", "the dead letter topic")])
+
+
+def starts() -> Topology:
+    builder = StreamsBuilder()
+    builder.stream("orders").group_by(lambda value: value, name="by").count(name="counts")
+    builder.stream(pattern="clicks-.*").to("out")
+    builder.global_table("names", store="names")
+    return builder.build()
+
+
+STARTS = {"orders": 3, "clicks-eu": 1, "names": 1, "by-repartition": 3}
+
+
+@pytest.mark.parametrize(
+    ("positions", "text"),
+    [
+        ({"ordres": {"0": 17}}, "ordres, which is no topic that the application reads. Did you mean orders?"),
+        ({"zzz": "latest"}, "zzz, which is no topic that the application reads. It reads clicks-eu, orders."),
+        ({"by-repartition": "latest"}, "by-repartition, which is no topic that the application reads. It reads clicks"),
+        ({"names": "latest"}, "names, which is the topic of a global table. Remove it: those are always read from the"),
+        ({"orders": {"0": 1, "3": 1}}, "orders, which has no partition 3. It has 3, counted from 0."),
+        ({"orders": {"10": 1, "4": 1}}, "orders, which has no partition 4 and no 10. It has 3, counted from 0."),
+        ({"clicks-eu": {"1": 1}}, "clicks-eu, which has no partition 1. It has 1, counted from 0."),
+    ],
+)
+def test_positions_that_nothing_would_start_at_are_refused(positions: dict[str, Any], text: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        refuse_unknown_starts(starts(), STARTS, positions)
+    assert f"penstock.start.offsets has a position for {text}" in str(raised.value)
+
+
+def test_positions_of_topics_that_may_still_come_are_not(caplog: pytest.LogCaptureFixture) -> None:
+    given = {"orders": {"0": 1, "2": "latest"}, "clicks-eu": {"timestamp": 5}}
+    refuse_unknown_starts(starts(), STARTS, given)
+    assert caplog.messages == []
+    refuse_unknown_starts(starts(), STARTS, {"clicks-us": {"7": 1}})
+    assert caplog.messages == ["penstock.start.offsets has a position for clicks-us, which does not exist yet"]
+
+
+def test_a_start_with_such_a_position_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch, "Admin", lambda settings: Kafka(orders=1, out=1))
+    settings = Settings(
+        application_id="app", bootstrap_servers="h:1", penstock_start_offsets={"ordres": {0: 17}}
+    )  # fmt: skip
+    with pytest.raises(ConfigError, match=r"ordres, which is no topic .* Did you mean orders\?"):
+        launch.make_job(reading("orders"), settings, checkpoint=str(tmp_path), local=str(tmp_path), cores=1)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_nothing_changed_no_new_layout() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from penstock.kafka.errors import BrokerUnreachable
@@ -53,7 +55,7 @@ def test_transient_failures_have_until_the_timeout_and_the_last_wait_ends_there(
     assert supervisor._wait_before_restart(AWAY) is None
 
 
-def test_a_query_that_runs_long_enough_has_recovered_even_without_data() -> None:
+def test_a_query_that_is_idle_long_enough_has_recovered_even_without_data() -> None:
     clock = Clock()
     supervisor, _ = supervised(clock, Patience(transient_ms=10_000, first_wait=1, healthy_after=60))
     supervisor._wait_before_restart(AWAY)
@@ -63,6 +65,44 @@ def test_a_query_that_runs_long_enough_has_recovered_even_without_data() -> None
     clock.now = 60
     supervisor._step()
     assert supervisor._wait_before_restart(AWAY) == 1
+
+
+def test_time_with_a_batch_at_work_is_no_recovery() -> None:
+    clock = Clock()
+    supervisor, host = supervised(clock, Patience(transient_ms=10_000, first_wait=1, healthy_after=60))
+    query = host.next_query()
+    supervisor._wait_before_restart(AWAY)
+    # At work for an hour, between two times of rest that are together not long enough.
+    for clock.now, query.idle in (50.0, True), (3000.0, False), (3600.0, False), (3609.0, True):
+        supervisor._step()
+    assert supervisor._wait_before_restart(AWAY) is None
+    clock.now = 3610
+    supervisor._step()
+    assert supervisor._wait_before_restart(AWAY) == 1
+
+
+@pytest.mark.parametrize("seconds", [30.0, 70.0, 3600.0])
+@pytest.mark.parametrize(("transient", "starts"), [(False, 11), (True, None)])
+def test_a_batch_that_fails_each_time_ends_it_however_long_it_takes(
+    seconds: float, transient: bool, starts: int | None
+) -> None:
+    clock = Clock()
+    supervisor, host = supervised(clock, Patience(first_wait=0.001, longest_wait=0.001))
+    supervisor.uncaught = lambda error: "REPLACE_THREAD" if not transient else None
+    started = 0
+    while started < 100:
+        query = host.next_query()
+        started += 1
+        query.idle = False
+        for _ in range(10):  # a look every now and then, while it is at work
+            clock.now += seconds / 10
+            assert supervisor._step()
+        query.happen(Failed("the same batch", transient=transient))
+        if not supervisor._step():
+            break
+    # Once for each attempt after the first start; or until the first failure is five minutes old.
+    assert started == (starts or 1 + math.ceil(300 / seconds))
+    assert supervisor._life.state is StreamsState.ERROR
 
 
 def test_the_host_is_tended_and_the_topics_looked_at_every_few_seconds() -> None:

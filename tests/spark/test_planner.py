@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -222,6 +223,69 @@ def test_a_topic_that_was_made_again_is_read_from_its_first_record(tmp_path: Pat
     end = planner.next(start)
     assert end["topics"] == {"a": {"0": 0}}
     assert planner.next(end) is end, "noticed once"
+
+
+def gone_and_back(
+    kafka: FakeKafka, tmp_path: Path, start: dict[str, Any], again: Callable[[], None]
+) -> dict[At, tuple[int, int]]:
+    """What is read of the topics of a pattern after `b` was deleted, two batches were done and it was made again."""
+    read = stream(pattern="[ab]", offset_reset="latest")
+
+    def batch(begin: Offsets | None) -> tuple[Offsets, dict[At, tuple[int, int]]]:
+        made = make_job(read, kafka.partitions(), tmp_path, start=start)
+        planner = Planner(made, kafka, kafka, Clock())
+        begin = planner.initial() if begin is None else begin
+        kafka.add("a", range(kafka.logs["a", 0].end + 1))
+        end = planner.next(begin)
+        return end, ranges(planner, begin, end)
+
+    kafka.add("a", range(5))
+    end, _ = batch(None)
+    kafka.add("b", range(5000))
+    end, _ = batch(end)
+    for at in [at for at in kafka.logs if at[0] == "b"]:
+        del kafka.logs[at]
+    end, _ = batch(end)
+    again()
+    return batch(end)[1]
+
+
+@pytest.mark.parametrize("start", [{}, {"positions": {"b": {"0": 1000}}}, {"positions": {"b": "latest"}}])
+@pytest.mark.parametrize("records", [10, 1500])
+def test_a_topic_of_a_pattern_that_is_made_again_is_read_from_its_first_record(
+    records: int, start: dict[str, Any], tmp_path: Path
+) -> None:
+    """Not from where the old one started: those of the new one before that were passed over, or the start refused."""
+    kafka = FakeKafka()
+    kafka.add("b", range(1000))
+    read = gone_and_back(kafka, tmp_path, start, lambda: kafka.add("b", range(records)))
+    assert read["b", 0] == (0, records)
+
+
+def test_so_are_its_other_partitions(tmp_path: Path) -> None:
+    """One that is longer than it was, and one that the old topic did not have."""
+    kafka = FakeKafka()
+    kafka.add("b", range(1000))
+    kafka.add("b", range(20), partition=1)
+
+    def again() -> None:
+        for partition in range(3):
+            kafka.add("b", range(50), partition=partition)
+
+    read = gone_and_back(kafka, tmp_path, {}, again)
+    assert {at: found for at, found in read.items() if at[0] == "b"} == {("b", p): (0, 50) for p in range(3)}
+
+
+def test_partitions_that_a_topic_got_while_it_was_not_read_start_with_their_first_record(tmp_path: Path) -> None:
+    kafka = FakeKafka()
+    kafka.add("b", range(1000))
+
+    def again() -> None:
+        kafka.add("b", range(5003))
+        kafka.add("b", range(7), partition=1)
+
+    read = gone_and_back(kafka, tmp_path, {}, again)
+    assert (read["b", 0], read["b", 1]) == ((5000, 5003), (0, 7))
 
 
 def test_a_topic_that_is_deleted_ends_the_query(kafka: FakeKafka, tmp_path: Path) -> None:

@@ -139,6 +139,36 @@ def test_new_partitions_of_a_topic_that_is_read_start_with_their_first_record(ka
     assert decide_start(made, kafka, [("a", 1)], now=0, known_topics=["a"]) == {("a", 1): 10}
 
 
+@pytest.mark.parametrize(
+    ("positions", "offset"),
+    [
+        ({"a": "latest"}, 10),
+        ({"a": {"timestamp": 14}}, 10),
+        ({"a": {"0": 12}}, 10),
+        ({"a": {"1": 13}}, 13),
+        ({"a": {"1": {"timestamp": 14}}}, 14),
+    ],
+)
+def test_whatever_the_setting_says_of_the_whole_topic(
+    positions: dict[str, Any], offset: int, kafka: FakeKafka, tmp_path: Path
+) -> None:
+    made = job(tmp_path, positions=positions)
+    assert decide_start(made, kafka, [("a", 1)], now=0, known_topics=["a"]) == {("a", 1): offset}
+
+
+@pytest.mark.parametrize("positions", [{}, {"a": {"0": 17}}, {"a": {"0": "latest"}}, {"a": "latest"}])
+def test_a_topic_that_was_made_again_starts_with_its_first_record_whatever_was_decided_for_the_old_one(
+    positions: dict[str, Any], kafka: FakeKafka, tmp_path: Path
+) -> None:
+    made = job(tmp_path, "latest", positions=positions, from_group=True)
+    kafka.groups["app"] = {A: GroupOffset(16), ("a", 1): GroupOffset(16)}
+    decide_start(made, kafka, [A, ("a", 1)], now=0)
+    kafka.add("a", range(3))
+    assert decide_start(made, kafka, [A], now=0, made_again=[A]) == {A: 0}
+    assert json.loads((tmp_path / "start.json").read_text())["a"]["0"] == 0
+    assert decide_start(made, kafka, [A], now=0) == {A: 0}, "noted, should the query begin again"
+
+
 def test_a_new_topic_of_a_pattern_starts_by_its_policy(kafka: FakeKafka, tmp_path: Path) -> None:
     made = make_job(topology(pattern="a|b", reset="latest"), {"a": 2, "b": 1}, tmp_path)
     assert decide_start(made, kafka, [("b", 0)], now=0, known_topics=["a"]) == {("b", 0): 20}

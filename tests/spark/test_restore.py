@@ -299,6 +299,29 @@ def test_a_lost_checkpoint_goes_on_from_the_group(
     assert last == {f"k{i}".encode(): 16 for i in range(5)}
 
 
+def test_and_not_from_where_it_first_started(
+    kafka: Kafka, topic: TopicFactory, make: Callable[..., InProcess], caplog: pytest.LogCaptureFixture
+) -> None:
+    """The setting of the first start is still there: what it names was counted long ago."""
+    source, target = topic("in", partitions=2), topic("out")
+    kafka.send(source, *records(0))
+    name = f"again-{target}"
+    settings = {"penstock_restore": "changelog", "penstock_start_offsets": {source: "earliest"}}
+    app = make(counts, source, target, name, **settings)
+    assert app.job.start["positions"] == {source: "earliest"}, "it counts for the first start"
+    app.batches()
+    ends = kafka.admin.end_offsets([(source, 0), (source, 1)])
+    kafka.admin.set_group_offsets(name, {at: GroupOffset(end) for at, end in ends.items()})
+    shutil.rmtree(app.folder)
+    kafka.send(source, *records(1))
+    assert "penstock.start.offsets" not in caplog.text
+    again = make(counts, source, target, name, **settings)
+    assert again.batches() == 1
+    last = {m.key(): int.from_bytes(m.value(), "big") for m in kafka.read_settled(target)}
+    assert last == {f"k{i}".encode(): 16 for i in range(5)}
+    assert f"penstock.start.offsets does not count for {source}: the checkpoint of {name} is gone" in caplog.text
+
+
 def test_lost_stores_without_a_changelog_are_not_passed_over(
     kafka: Kafka, topic: TopicFactory, make: Callable[..., InProcess]
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import re
 import shutil
 import tempfile
@@ -29,6 +30,8 @@ from penstock.runtime.uncaught import StreamThreadExceptionResponse, UncaughtHan
 from penstock.streams.builder import StreamsBuilder
 from penstock.topology.description import TopologyDescription
 from penstock.topology.topology import Topology
+
+log = logging.getLogger("penstock.application")
 
 _RESTORE_CALLS = ("on_restore_start", "on_batch_restored", "on_restore_end")
 
@@ -151,8 +154,7 @@ class KafkaStreams:
         except BaseException as error:
             self._failure = error
             if self._life.move(StreamsState.PENDING_ERROR):
-                self._release()
-                self._life.move(StreamsState.ERROR)
+                self._end(StreamsState.ERROR)
             raise
         if running:
             atexit.register(self._close_at_exit)
@@ -184,16 +186,25 @@ class KafkaStreams:
     def _stop(self) -> None:
         try:
             self._supervisor.stop()
+        except Exception as error:  # noqa: BLE001 - it ends all the same
+            log.warning("%s: the query could not be stopped: %s", self.application_id, error)
         finally:
+            self._end(StreamsState.NOT_RUNNING)
+
+    def _end(self, final: StreamsState) -> None:
+        try:
             self._release()
-            self._life.move(StreamsState.NOT_RUNNING)
+        finally:
+            self._life.move(final)  # whatever happened: others wait for it
 
     def _release(self) -> None:
+        """Give everything back. What cannot be given back is logged: it must not hide why the application ends."""
         atexit.unregister(self._close_at_exit)
-        try:
-            self._host.close()
-        finally:
-            self._stop_metrics()
+        for give_back in (self._host.close, self._stop_metrics):
+            try:
+                give_back()
+            except Exception as error:  # noqa: BLE001 - Spark may be gone, for example
+                log.warning("%s: not everything could be cleaned up: %s", self.application_id, error)
 
     def run(self, *, progress: Progress | None = None, status: Callable[[KafkaStreams], None] | None = None) -> None:
         """Start, wait for Ctrl-C, SIGTERM or a failure, and close; raises the failure.

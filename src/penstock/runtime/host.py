@@ -44,6 +44,10 @@ class Query(Protocol):
     def paused(self) -> bool:
         """Whether it processes nothing for now."""
 
+    @property
+    def idle(self) -> bool:
+        """Whether it has nothing to do just now: no batch is at work, and the first look for records is over."""
+
     def poll(self, seconds: float) -> Ended | None:
         """Wait that long for the end."""
 

@@ -13,7 +13,7 @@ from penstock.runtime.client_roles import client_roles, start_policy
 from penstock.runtime.commit_topics import make_commit_topics, refuse_lost_checkpoint
 from penstock.runtime.reset_marker import refuse_unfinished_reset
 from penstock.runtime.settings import Settings
-from penstock.runtime.source_topics import partition_counts, require_outputs
+from penstock.runtime.source_topics import partition_counts, refuse_unknown_starts, require_outputs
 from penstock.topology.topology import Topology
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def make_job(
         restore_listener: Is told how lost state is rebuilt.
 
     Raises:
+        ConfigError: A topic or partition that is to start somewhere is not read.
         MissingSourceTopicError: A topic that is read or written does not exist.
         TopologyError: Joined topics have different numbers of partitions, or the state is another topology's.
         StreamsError: The checkpoint is lost, or a reset of it did not get to its end.
@@ -50,6 +51,8 @@ def make_job(
     admin = Admin(clients["admin"])
     before = recall(checkpoint)
     layout = _lay_out(topology, settings, admin, checkpoint, before)
+    positions = settings["penstock.start.offsets"] or {}
+    refuse_unknown_starts(topology, layout.partitions, positions)
     slots = settings["penstock.slots"] or cores
     used = [layout.slots(level, slots) for level in range(layout.levels)] if settings.exactly_once else []
     if before is not None and before.slots not in ([], used):
@@ -82,7 +85,7 @@ def make_job(
         ),
         start={
             **start_policy(settings),
-            "positions": settings["penstock.start.offsets"] or {},
+            "positions": positions,
             "from_group": settings["penstock.start.from.group"],
         },
         fail_on_data_loss=settings["penstock.fail.on.data.loss"],

@@ -126,7 +126,9 @@ OWN: dict[str, Setting] = {
         START_OFFSETS,
         None,
         "Where topics start that have no position yet, as `{topic: {partition: offset}}` or JSON; instead of an offset "
-        "also `earliest`, `latest` or a time such as `2026-05-01T00:00:00Z`, for a partition or a whole topic.",
+        "also `earliest`, `latest` or a time such as `2026-05-01T00:00:00Z`, for a partition or a whole topic. Topics that "
+        "the application does not read are refused, and partitions that do not exist; a topic that matches a pattern may "
+        "come later. Partitions that are added to a topic later start with their first record.",
     ),
     "penstock.start.from.group": Setting(
         TRUTH,

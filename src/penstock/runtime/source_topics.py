@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
+from typing import Any
 
-from penstock.errors import MissingSourceTopicError
+from penstock.errors import ConfigError, MissingSourceTopicError
 from penstock.kafka.admin import TopicSummary
 from penstock.kafka.errors import nearest
 from penstock.topology.nodes import SinkNode, SourceNode
@@ -12,6 +14,8 @@ from penstock.topology.topics import reads
 from penstock.topology.topology import Topology
 
 Topics = Mapping[str, TopicSummary]
+
+log = logging.getLogger("penstock.settings")
 
 
 def partition_counts(topology: Topology, existing: Topics) -> dict[str, int]:
@@ -43,6 +47,39 @@ def require_outputs(topology: Topology, existing: Topics, others: Iterable[tuple
             _require(sink.topic, existing, f"written by {sink.name}", sink.line)
     for topic, used in others:
         _require(topic, existing, used, None)
+
+
+def refuse_unknown_starts(topology: Topology, partitions: Mapping[str, int], positions: Mapping[str, Any]) -> None:
+    """Refuse positions for topics that are not read, and for partitions that are not there: nothing would start at them.
+
+    Args:
+        topology: The topology.
+        partitions: Partition counts of its topics.
+        positions: What `penstock.start.offsets` says.
+
+    Raises:
+        ConfigError: There is such a position.
+    """
+    followed = {topic for node in topology.global_stores.values() for topic in node.source.topics}
+    read = {t: n for t, n in partitions.items() if t not in followed and t not in topology.internal_topics}
+    for topic, position in positions.items():
+        if topic in followed:
+            raise _no_start(topic, "is the topic of a global table", "Remove it: those are always read from the start.")
+        if topic not in read:
+            if not any(reads(node, topic) for node in _sources(topology)):
+                near = nearest(topic, read)
+                hint = f"Did you mean {near}?" if near else f"It reads {', '.join(sorted(read)) or 'no topic yet'}."
+                raise _no_start(topic, "is no topic that the application reads", hint)
+            log.warning("penstock.start.offsets has a position for %s, which does not exist yet", topic)
+        elif isinstance(position, Mapping):
+            missing = sorted(int(p) for p in position if p != "timestamp" and int(p) >= read[topic])
+            if missing:
+                hint = f"It has {read[topic]}, counted from 0."
+                raise _no_start(topic, f"has no partition {' and no '.join(map(str, missing))}", hint)
+
+
+def _no_start(topic: str, why: str, hint: str) -> ConfigError:
+    return ConfigError(f"penstock.start.offsets has a position for {topic}, which {why}", hint=hint)
 
 
 def _sources(topology: Topology) -> list[SourceNode]:

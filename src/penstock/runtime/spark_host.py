@@ -149,8 +149,10 @@ class SparkHost:
 
     def close(self) -> None:
         """Give the session back."""
-        self._warm_up.close()
-        self._presence.release()
+        try:
+            self._warm_up.close()
+        finally:
+            self._presence.release()  # or the next start would find the application running
 
 
 def _nested(lag: Mapping[tuple[str, int], int]) -> dict[str, dict[str, int]]:

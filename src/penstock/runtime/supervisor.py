@@ -28,7 +28,7 @@ class Patience:
         attempts: Otherwise this often in a row, if the uncaught exception handler asks for it.
         first_wait: Seconds before the first new start; the wait doubles with each further one.
         longest_wait: Seconds the wait grows to.
-        healthy_after: A query that ran this many seconds without failing has recovered, even if there was no data.
+        healthy_after: A query that had nothing to do for this many seconds has recovered, as if a batch had succeeded.
     """
 
     transient_ms: int = 300_000
@@ -78,7 +78,8 @@ class Supervisor:
         self._closing = threading.Event()
         self._query: Query | None = None
         self.thread: threading.Thread | None = None
-        self._checked = self._tended = self._started = clock()
+        self._checked = self._tended = self._looked = clock()
+        self._idle_seconds = 0.0  # of the running query
         self._first_failure: float | None = None
         self._failures = 0
         self.uncaught: UncaughtHandler | None = None
@@ -101,17 +102,20 @@ class Supervisor:
             if self._closing.is_set():
                 return False
             self._query = self._host.start(paused=self.paused)
-            self._started = self._checked = self._clock()
+            self._looked = self._checked = self._clock()
+            self._idle_seconds = 0.0
             return True
 
     def stop(self) -> None:
         """Stop the query after the batch in hand, and end the watch."""
         self._closing.set()
-        with self._lock:
-            if self._query is not None:
-                self._query.stop()
-        if self.thread is not None and self.thread is not threading.current_thread():
-            self.thread.join()
+        try:
+            with self._lock:
+                if self._query is not None:
+                    self._query.stop()
+        finally:
+            if self.thread is not None and self.thread is not threading.current_thread():
+                self.thread.join()
         self._see_batches()
 
     def pause(self) -> None:
@@ -151,8 +155,7 @@ class Supervisor:
         if ended.failure is None:
             # Somebody stopped the query by Spark's own means.
             if self._life.move(StreamsState.PENDING_SHUTDOWN):
-                self._release()
-                self._life.move(StreamsState.NOT_RUNNING)
+                self._end(StreamsState.NOT_RUNNING)
             return False
         return self._recover(ended.failure)
 
@@ -165,11 +168,22 @@ class Supervisor:
     def _recovered(self) -> None:
         self._first_failure, self._failures = None, 0
 
+    def _see_idleness(self, now: float) -> None:
+        """An application without data recovers, too.
+
+        Only time without a batch counts: the batch that is at work may be the one that fails each time, after minutes.
+        A batch that came and went since the last look has succeeded, and was seen.
+        """
+        looked, self._looked = self._looked, now
+        if self._failures and self._query is not None and self._query.idle:
+            self._idle_seconds += now - looked
+            if self._idle_seconds >= self._patience.healthy_after:
+                self._recovered()
+
     def _look_after(self) -> bool:
         """What is due every few seconds; False if the application has ended."""
         now = self._clock()
-        if now - self._started >= self._patience.healthy_after:
-            self._recovered()
+        self._see_idleness(now)
         if now - self._tended >= self.TEND_SECONDS:
             self._tended = now
             self._tend()
@@ -250,9 +264,18 @@ class Supervisor:
                 if self._query is not None:
                     self._query.stop()
             self._see_batches()
-            self._release()
+        except Exception as error:  # noqa: BLE001 - the first failure is the one to tell
+            log.warning("%s: the query could not be stopped: %s", self._id, error)
         finally:
-            self._life.move(StreamsState.ERROR)
+            self._end(StreamsState.ERROR)
+
+    def _end(self, final: StreamsState) -> None:
+        try:
+            self._release()
+        except Exception as error:  # noqa: BLE001 - as above
+            log.warning("%s: not everything could be cleaned up: %s", self._id, error)
+        finally:
+            self._life.move(final)  # whatever happened: others wait for it
 
 
 def is_transient(failure: BaseException) -> bool:

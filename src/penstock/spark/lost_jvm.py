@@ -60,6 +60,9 @@ class SessionJvm:
 
     def forget(self) -> None:
         """Let go of a JVM that is gone: the next session of this process starts another one."""
+        is_pysparks = SparkContext._gateway is self._gateway  # noqa: SLF001
+        if not is_pysparks:
+            return  # PySpark is past it, and what it has now is another JVM's
         with warnings.catch_warnings(), suppress(Exception):
             warnings.simplefilter("ignore")  # it may have crashed, says PySpark
             self._spark.sparkContext.stop()
@@ -67,8 +70,7 @@ class SessionJvm:
             self._gateway.shutdown_callback_server()
         with SparkContext._lock:  # noqa: SLF001 - as stop() does for a JVM that lives
             SparkContext._active_spark_context = None  # noqa: SLF001
-            if SparkContext._gateway is self._gateway:  # noqa: SLF001
-                SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001
+            SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001
         SparkSession._instantiatedSession = None  # noqa: SLF001
         SparkSession._activeSession = None  # noqa: SLF001
         SQLContext._instantiatedContext = None  # noqa: SLF001

@@ -100,14 +100,17 @@ class Planner:
         """Where the next batch begins: the end of the last one, or for new partitions where they are to start."""
         new = [at for at in self._inputs if at not in known and at not in self._new]
         back = {at: left[at] for at in new if at in left}
+        others: set[str] = set()
         if back:
             # As a consumer group does, a topic that comes back goes on. One that is shorter now is another topic.
             ends = self._kafka.end_offsets(back, committed=True)
-            self._new |= {at: offset for at, offset in back.items() if offset <= ends[at]}
+            others = {at[0] for at, offset in back.items() if offset > ends[at]}
+            self._new |= {at: offset for at, offset in back.items() if at[0] not in others}
             new = [at for at in new if at not in self._new]
         if new:
-            topics = {topic for topic, _ in known}
-            self._new |= decide_start(self._job, self._kafka, new, now=now, known_topics=topics)
+            topics = {topic for topic, _ in (*known, *back)}
+            again = [at for at in new if at[0] in others]
+            self._new |= decide_start(self._job, self._kafka, new, now=now, known_topics=topics, made_again=again)
         return {at: known[at] if at in known else self._new[at] for at in self._inputs}
 
     def _ends(self) -> dict[PartitionId, int]:

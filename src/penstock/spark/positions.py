@@ -28,13 +28,20 @@ class KafkaOffsets(Protocol):
 
 
 def decide_start(
-    job: Job, kafka: KafkaOffsets, partitions: Iterable[PartitionId], *, now: int, known_topics: Iterable[str] = ()
+    job: Job,
+    kafka: KafkaOffsets,
+    partitions: Iterable[PartitionId],
+    *,
+    now: int,
+    known_topics: Iterable[str] = (),
+    made_again: Iterable[PartitionId] = (),
 ) -> dict[PartitionId, int]:
     """The first offset to process of each partition, decided once: the checkpoint remembers it.
 
     In this order: what `start.json` in the checkpoint says, what the setting says, the offsets of the consumer group if
     that is asked for, the policy of the source, the policy of the application. Partitions that were added to a topic which
-    is already read have nothing but new records: they start with the first.
+    is already read have nothing but new records: they start with the first, unless the setting names them one by one. So
+    do those of a topic that was deleted and made again, whatever was decided for the old one.
 
     Args:
         job: The application; its `start` has `positions`, `from_group`, `policy` and `duration_ms`, all optional.
@@ -42,6 +49,7 @@ def decide_start(
         partitions: Partitions without a position.
         now: Wall clock.
         known_topics: Topics of which other partitions have a position.
+        made_again: Those of the partitions whose topic is another one than was read under its name.
 
     Raises:
         StreamsError: The policy of one is `none`.
@@ -50,13 +58,15 @@ def decide_start(
     if not wanted:
         return {}
     kept = read_json(job.checkpoint, START_FILE) or {}
-    known, decided = set(known_topics), job.start.get("positions", {})
+    known, again, decided = set(known_topics), set(made_again), job.start.get("positions", {})
     asked: dict[tuple[str, int], list[PartitionId]] = {}
     explicit: dict[PartitionId, Any] = {}
-    found: dict[PartitionId, int] = {}
+    found = kafka.start_offsets(again) if again else {}
     for at in wanted:
+        if at in again:
+            continue
         before = _decided(kept, at)
-        spec = _decided(decided, at) if before is None else before
+        spec = _decided(decided, at, alone=at[0] in known) if before is None else before
         if isinstance(before, int):
             found[at] = before  # whether Kafka still has it is asked for each batch
         elif spec is not None:
@@ -73,11 +83,12 @@ def decide_start(
     return {at: found[at] for at in wanted}
 
 
-def _decided(decided: Mapping[str, Any], at: PartitionId) -> Any:
+def _decided(decided: Mapping[str, Any], at: PartitionId, *, alone: bool = False) -> Any:
+    """What was decided for a partition; with `alone` only what names it, not what counts for its whole topic."""
     topic = decided.get(at[0])
     if isinstance(topic, Mapping) and "timestamp" not in topic:
         return topic.get(str(at[1]))
-    return topic
+    return None if alone else topic
 
 
 def _policy(job: Job, topic: str) -> tuple[str, int]:

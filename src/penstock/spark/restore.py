@@ -15,6 +15,7 @@ import pyarrow.fs as pafs
 
 from penstock.errors import ProcessorStateError
 from penstock.kafka.admin import Admin
+from penstock.kafka.consumer_group import GroupOffset
 from penstock.spark.changelogs import Changelog, changelogs
 from penstock.spark.job import Job
 from penstock.spark.layout import batch_of
@@ -162,17 +163,33 @@ def _decided_ends(admin: Admin, partitions: Sequence[PartitionId]) -> dict[Parti
 def _start_from_group(job: Job, admin: Admin) -> Job:
     """The whole checkpoint is gone: the state of the changelogs belongs to the offsets of the consumer group.
 
-    Batches are counted on from the last one that Kafka has a commit of, or that the checkpoint has state of.
+    The setting of a first start, which may still be there, does not count for topics that the group has offsets of: they
+    would be read again into state that has them. Batches are counted on from the last one that Kafka has a commit of, or
+    that the checkpoint has state of.
     """
     batch = max(_last_commit(job, admin), _last_state(job), 0)
-    return replace(job, start={**job.start, "from_group": True, "batch": batch})
+    positions, read = job.start.get("positions", {}), {topic for topic, _ in _group(job, admin)}
+    passed_over = sorted(positions.keys() & read)
+    if passed_over:
+        log.warning(
+            "penstock.start.offsets does not count for %s: the checkpoint of %s is gone, and with penstock.restore=changelog "
+            "the offsets of its consumer group say how far it came",
+            ", ".join(passed_over), job.application_id,
+        )  # fmt: skip
+    left = {topic: at for topic, at in positions.items() if topic not in read}
+    return replace(job, start={**job.start, "positions": left, "from_group": True, "batch": batch})
+
+
+def _group(job: Job, admin: Admin) -> dict[PartitionId, GroupOffset]:
+    """How far the consumer group of the application came in the topics it reads."""
+    internal = job.topology.internal_topics
+    asked = [(t, p) for t, count in job.layout.partitions.items() if t not in internal for p in range(count)]
+    return admin.group_offsets(job.application_id, asked)
 
 
 def _require_group(job: Job, admin: Admin) -> None:
     """Rebuilt state without a position would count records twice."""
-    internal = job.topology.internal_topics
-    asked = [(t, p) for t, count in job.layout.partitions.items() if t not in internal for p in range(count)]
-    if not admin.group_offsets(job.application_id, asked):
+    if not _group(job, admin):
         raise ProcessorStateError(
             f"the state of {job.application_id} cannot be rebuilt: its checkpoint {job.checkpoint} is gone, and the consumer "
             "group of that name has no offsets that would say how far it came",

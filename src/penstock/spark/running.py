@@ -18,6 +18,8 @@ from penstock.spark.metrics import BatchProgress, ProgressLog
 from penstock.spark.query import start_query
 from penstock.spark.tasks.client import stop_slots
 
+# A JVM that is gone: a connection that breaks is py4j's error, one that cannot be made is the system's.
+_GONE = (Py4JError, OSError)
 # A batch that takes longer is interrupted by a stop, and done again at the next start.
 DRAIN_SECONDS = 30.0
 
@@ -76,7 +78,7 @@ class RunningQuery:
             ended = query.awaitTermination(seconds)  # type: ignore[arg-type]  # Spark takes fractions of a second
         except StreamingQueryException as error:
             return self._end_of(query, query_failed(error))
-        except Py4JError as error:
+        except _GONE as error:
             lost = QueryFailed("the connection to Spark's driver was lost", kind="ConnectionLost")
             lost.__cause__ = error
             return self._end_of(query, lost)
@@ -109,10 +111,13 @@ class RunningQuery:
                 self._drain(query)
                 query.stop()
                 self._unseen += self._log.take(query.recentProgress)
-            except (Py4JError, StreamingQueryException):
+            except (*_GONE, StreamingQueryException):
                 pass  # the session is gone already
-            publish_last(self._job)
-        stop_slots(self._job.run)
+        try:
+            if query is not None:
+                publish_last(self._job)
+        finally:
+            stop_slots(self._job.run)
 
     def _drain(self, query: StreamingQuery) -> None:
         deadline = time.monotonic() + DRAIN_SECONDS
@@ -147,9 +152,21 @@ class RunningQuery:
         try:
             if not self._log.is_current(query.lastProgress):
                 new += self._log.take(query.recentProgress)
-        except Py4JError:
+        except _GONE:
             pass  # `poll` tells why
         return new
+
+    @property
+    def idle(self) -> bool:
+        """Whether it has nothing to do just now: no batch is at work, and the first look for records is over."""
+        query = self._query
+        if query is None:
+            return True  # paused
+        try:
+            # In this order: one that has ended meanwhile is not at work, either.
+            return query.lastProgress is not None and not query.status["isTriggerActive"] and query.isActive
+        except _GONE:
+            return False  # `poll` tells why
 
 
 def _last_batch(query: StreamingQuery) -> int:

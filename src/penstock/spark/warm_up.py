@@ -7,6 +7,7 @@ plan, and to run tasks. The warm-up's query has the shape of an application's, s
 
 from __future__ import annotations
 
+import logging
 import queue
 import shutil
 import tempfile
@@ -20,12 +21,45 @@ from penstock.errors import ConfigError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from penstock.spark.lost_jvm import SessionJvm
+
+log = logging.getLogger("penstock.spark")
+
 _LOOK_SECONDS = 0.05
 _sessions_lock = threading.Lock()
-# Applications that use the session this module started; the last one stops it. A process has one session at a time.
-_users = 0
+# The session that this module started last. A process has one at a time.
+_shared: _Shared | None = None
 # The Spark application whose first query has run.
 _warm = ""
+
+
+class _Shared:
+    """A session that was started here; the last application that uses it stops it."""
+
+    def __init__(self, session: SparkSession, jvm: SessionJvm) -> None:
+        self._session = session
+        self.jvm = jvm
+        self.users = 0
+
+    def is_of(self, context: Any) -> bool:
+        """Whether it is the session of a SparkContext."""
+        return self._session.sparkContext is context
+
+    def leave(self) -> None:
+        """One application less."""
+        from py4j.protocol import Py4JError
+
+        self.users -= 1
+        if self.jvm.has_ended:
+            self.jvm.forget()
+        elif self.users == 0:
+            try:
+                self._session.stop()
+            except (Py4JError, OSError) as error:  # a connection that breaks, or one that cannot be made
+                if self.jvm.ended_by(error):
+                    self.jvm.forget()
+                else:
+                    log.warning("Spark's session could not be stopped: %s", error)
 
 
 class WarmUp:
@@ -37,7 +71,7 @@ class WarmUp:
         self._steps: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._session: SparkSession | None = None
         self._failure: BaseException | None = None
-        self._owned = False
+        self._shared: _Shared | None = None
         self._closing = threading.Event()
         # Not a daemon: a program that ends while Spark starts would leave a half-started JVM and its files.
         self._thread = threading.Thread(target=self._run, name="penstock-warm-up", daemon=False)
@@ -64,16 +98,12 @@ class WarmUp:
 
     def close(self) -> None:
         """Give the session back; one that was started here ends with its last user."""
-        global _users
         self._closing.set()
         self._thread.join()
         with _sessions_lock:
-            if not self._owned:
-                return
-            self._owned = False
-            _users -= 1
-            if _users == 0 and self._session is not None:
-                self._session.stop()
+            shared, self._shared = self._shared, None
+            if shared is not None:
+                shared.leave()
 
     def _run(self) -> None:
         try:
@@ -94,18 +124,25 @@ class WarmUp:
             _warm = started
 
     def _build(self) -> SparkSession:
-        global _users
+        global _shared
         from pyspark import SparkContext
 
+        from penstock.spark.lost_jvm import SessionJvm
         from penstock.spark.session import build_session
 
         with _sessions_lock:
-            # One that somebody else started is somebody else's to stop.
-            foreign = SparkContext._active_spark_context is not None and _users == 0  # noqa: SLF001 - no public way
+            if _shared is not None and _shared.jvm.has_ended:
+                _shared.jvm.forget()
+            running = SparkContext._active_spark_context  # noqa: SLF001 - there is no public way to ask
             session = build_session(self._settings, existing=self._existing)
-            if self._existing is None and not foreign:
-                self._owned = True
-                _users += 1
+            if self._existing is not None:
+                return session
+            if running is None:
+                _shared = _Shared(session, SessionJvm(session))
+            elif _shared is None or not _shared.is_of(running):
+                return session  # one that somebody else started is somebody else's to stop
+            _shared.users += 1
+            self._shared = _shared
         return session
 
 
