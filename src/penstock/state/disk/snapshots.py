@@ -6,6 +6,7 @@ import logging
 import os
 import shutil
 import threading
+import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -72,10 +73,11 @@ class Snapshots:
     def take(self, env: lmdb.Environment, at_least: int) -> None:
         """Take one now."""
         folder = self._local.with_name(f"{self._local.name}.snapshot")
-        scratch = folder / str(os.getpid())  # the process that had the task before may be at it, too
+        # Whoever had the task before may be at it, too.
+        scratch = folder / f"{os.getpid()}-{uuid.uuid4().hex}"
         try:
             for left in folder.glob("*"):
-                if left == scratch or not _is_alive(left.name):
+                if not _is_alive(left.name.partition("-")[0]):
                     shutil.rmtree(left, ignore_errors=True)
             scratch.mkdir(parents=True)
             env.copy(str(scratch), compact=True)
