@@ -143,9 +143,8 @@ class TaskState:
             try:
                 self._catch_up_once(before, sequence)
                 return
-            except (
-                FileNotFoundError
-            ):  # whoever had the task before took a snapshot this moment, and removed what is in it
+            except FileNotFoundError:
+                # Whoever had the task before took a snapshot this moment, and removed what is in it.
                 if not tries_left:
                     raise
 
