@@ -7,6 +7,7 @@ metadata names the segment before it, so that a lost file is noticed and never s
 from __future__ import annotations
 
 import json
+import time
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from penstock.state.disk.layered import Changes
 _SCHEMA = pa.schema([("store", pa.dictionary(pa.int32(), pa.utf8())), ("key", pa.binary()), ("value", pa.binary())])
 _DIGITS = 16
 NONE = -1  # "before the first segment"
+_LOOKS, _LOOK_SECONDS = 4, 0.002
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +93,20 @@ class SegmentFolder:
         segments, snapshots = self.listing()
         return list(segments), snapshots
 
-    def listing(self) -> tuple[dict[int, int], list[int]]:
+    def listing(self, *, certain: bool = False) -> tuple[dict[int, int], list[int]]:
         """Numbers of all published segments with the sizes of their files, and those of all snapshots, ascending.
 
-        A listing takes time, and a snapshot may take the place of segments meanwhile: then neither may be in it.
+        A listing takes time, and a snapshot may take the place of segments meanwhile: then neither may be in it. So two have
+        to be the same.
+
+        Args:
+            certain: Look several times before saying that there is nothing, as a task would begin from nothing then.
         """
-        found = self._list()
-        while (again := self._list()) != found:
+        found, looks = self._list(), 0
+        while (again := self._list()) != found or (certain and not any(found) and looks < _LOOKS):
+            if again == found:
+                looks += 1
+                time.sleep(_LOOK_SECONDS)
             found = again
         return found
 

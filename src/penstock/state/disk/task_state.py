@@ -136,6 +136,8 @@ class TaskState:
     def _newer(self, before: int) -> bool:
         """Whether others changed something after what this process changed last. Their segments may be in a snapshot by now."""
         segments, snapshots = self._folder.sequences()
+        if self._last != NONE and not segments and not snapshots:
+            return True  # that cannot be: look more closely
         return any(self._last < s < before for s in (*segments, *snapshots))
 
     def _catch_up(self, before: int, sequence: int) -> None:
@@ -149,7 +151,7 @@ class TaskState:
                     raise
 
     def _catch_up_once(self, before: int, sequence: int) -> None:
-        sizes, snapshots = self._folder.listing()
+        sizes, snapshots = self._folder.listing(certain=True)
         self._replaces = sequence in sizes
         segments = [s for s in sizes if s < before]
         newest = max((s for s in snapshots if s < before), default=NONE)
