@@ -196,6 +196,24 @@ def test_a_terminal_shows_only_what_the_program_says_and_nothing_stays(tmp_path:
     assert [entry.name for entry in tmp_path.glob("*/*") if not entry.name.startswith("hsperfdata")] == []
 
 
+HASTY_PROGRAM = """
+import sys
+from penstock.spark import warm_up
+
+def start(*_):
+    print("pyspark.sql" in sys.modules)
+
+warm_up.WarmUp = start
+warm_up.start_warm_up()
+"""
+
+
+def test_pyspark_is_loaded_before_there_are_two_threads_that_may_import_it(tmp_path: Path) -> None:
+    # Else whichever comes second may get half a module: `from pyspark.sql import SparkSession` a moment later failed.
+    done = subprocess.run([sys.executable, "-c", HASTY_PROGRAM], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+
+
 FAILING_PROGRAM = """
 import os
 from penstock.errors import PenstockError

@@ -153,6 +153,10 @@ def start_warm_up(settings: Mapping[str, Any] | None = None, *, existing: SparkS
         settings: Settings of the application; see `build_session`.
         existing: A running session to use instead.
     """
+    # Here and not in the thread: where two threads import PySpark at once, each waits for the other's half, and Python breaks
+    # that by handing one of them half a module. The caller then fails with an ImportError of PySpark's own, now and then.
+    import pyspark.sql  # noqa: F401
+
     return WarmUp(settings or {}, existing)
 
 
