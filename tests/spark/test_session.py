@@ -210,7 +210,9 @@ warm_up.start_warm_up()
 
 def test_pyspark_is_loaded_before_there_are_two_threads_that_may_import_it(tmp_path: Path) -> None:
     # Else whichever comes second may get half a module: `from pyspark.sql import SparkSession` a moment later failed.
-    done = subprocess.run([sys.executable, "-c", HASTY_PROGRAM], cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", HASTY_PROGRAM], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert done.stdout == "True\n"
 
 
