@@ -13,9 +13,10 @@ from penstock.broker import LocalBroker
 from penstock.handlers import DeadLetter, Origin, Response
 from penstock.interpreter.context import wall_clock_ms
 from penstock.interpreter.guards import TaskFailed
-from penstock.kafka.errors import RecordRefused
+from penstock.kafka.errors import RecordRefused, TransactionError
+from penstock.kafka.transactions import TransactionalProducer
 from penstock.spark.failures import query_failed
-from penstock.spark.tasks import outputs
+from penstock.spark.tasks import changelog, outputs
 from tests.conftest import TopicFactory
 from tests.spark.application import Kafka, until
 from tests.spark.in_process import InProcess
@@ -187,6 +188,72 @@ def test_dead_letters_of_the_handler_are_sent(
     assert bench.app.batches() == 1
     until(lambda: len(bench.values(letters)) >= 1)
     assert ([m.key() for m in bench.kafka.read(letters)], bench.values(bench.target)) == ([b"b"], ["1"])
+
+
+@GUARANTEES
+def test_no_dead_letter_is_lost_if_there_are_thousands_in_a_batch(
+    guarantee: str, broker: LocalBroker, topic: TopicFactory, tmp_path: Path
+) -> None:
+    letters = topic("letters")
+    settings = {
+        "production.exception.handler": as_letter,
+        "processing.guarantee": guarantee,
+        "errors.dead.letter.queue.topic.name": letters,
+    }
+    bench = Bench(broker, topic, tmp_path, COMPACTED, **settings)
+    count = 2 * outputs.CHUNK + 500
+    bench.kafka.send(bench.source, *[("a", "keyless", i + 1) for i in range(count)], ("a", "good", count + 1))
+    assert bench.app.batches() == 1
+    until(lambda: len(bench.kafka.read(letters)) >= count)
+    assert (len(bench.kafka.read(letters)), bench.values(bench.target)) == (count, ["good"])
+
+
+@GUARANTEES
+def test_a_letter_stays_when_a_changelog_is_sent_in_the_middle_of_a_batch(
+    guarantee: str, broker: LocalBroker, topic: TopicFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changelog, "_MANY", 10)
+    kafka, source, target, letters = Kafka(broker.bootstrap_servers), topic("in"), topic("out"), topic("letters")
+    builder = StreamsBuilder()
+    table = builder.table(source, key_serde="string", value_serde="string")
+    table.map_values(len, store="lengths", value_serde="long")
+    table.to_stream().map_values(lambda text: 50 * text).to(target, key_serde="string", value_serde="string")
+    settings = {
+        "bootstrap.servers": broker.bootstrap_servers,
+        "application.id": f"app-{source}",
+        "processing.guarantee": guarantee,
+        "production.exception.handler": as_letter,
+        "errors.dead.letter.queue.topic.name": letters,
+        "producer.message.max.bytes": 1500,
+        "statestore.cache.max.bytes": 0,
+    }
+    app = InProcess(builder, tmp_path, **settings)
+    kafka.send(source, ("large", "x" * 100, 1), *[(f"k{i}", "x", i + 2) for i in range(20)])
+    assert app.batches() == 1
+    until(lambda: len(kafka.read(target)) >= 20)
+    assert [m.key() for m in kafka.read(letters)] == [b"large"]
+    assert len(kafka.read(target)) == 20
+
+
+def test_a_slot_that_could_not_take_its_id_over_tries_again(
+    broker: LocalBroker, topic: TopicFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Bench(broker, topic, tmp_path, {}, **{"processing.guarantee": "exactly_once_v2"})
+    steps: list[str] = []
+    init = TransactionalProducer.init
+
+    def fails_once(producer: TransactionalProducer) -> None:
+        steps.append(producer.transactional_id)
+        if len(steps) == 1:
+            raise TransactionError(producer.transactional_id, "the coordinator moves")
+        init(producer)
+
+    monkeypatch.setattr(TransactionalProducer, "init", fails_once)
+    with pytest.raises(TransactionError, match="the coordinator moves"):
+        outputs.take_over(bench.app.job, 0, 0)
+    assert outputs.take_over(bench.app.job, 0, 0)
+    assert len(steps) == 2
+    assert not outputs.take_over(bench.app.job, 0, 0)
 
 
 @GUARANTEES

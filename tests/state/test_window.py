@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from penstock.errors import TopologyError
 from penstock.records import Window, Windowed
 from penstock.state.cells import SEQUENCE, TIMESTAMP, VALUE
-from penstock.state.materialize import join_window, minimum_retention, window_result
+from penstock.state.materialize import minimum_retention, window_result
 from penstock.state.stores import Stores
-from penstock.windows import JoinWindows, SessionWindows, SlidingWindows, TimeWindows, UnlimitedWindows
+from penstock.windows import SessionWindows, SlidingWindows, TimeWindows, UnlimitedWindows
 from tests.state.environment import Environment, rows_kept_in_memory
 
 MINUTE = 60_000
@@ -153,63 +153,6 @@ def test_duplicates_are_kept_in_the_order_of_arrival(value_serde: str) -> None:
         *((windowed("a", 10), value) for value in (1, 2, 4, 5)),
         (windowed("ab", 10), 9),
     ]
-
-
-@pytest.mark.parametrize(("in_memory", "store_time"), [(True, 500), (False, 10)])
-def test_a_null_moves_the_time_of_a_join_store_only_in_memory(in_memory: bool, store_time: int) -> None:
-    store = window_store(duplicates=True, in_memory=in_memory)
-    store.put("a", 1, 10)
-    store.put("a", None, 500)
-    assert store.observed_time == store_time
-
-
-def test_join_windows_have_exactly_the_size_and_retention_of_the_join() -> None:
-    builder = join_window("side", JoinWindows(5, 7, grace=3), key_serde="string", value_serde="long")
-    assert (builder.window_size, builder.retention_ms, builder.retain_duplicates) == (12, 15, True)
-
-
-duplicate_steps = st.lists(
-    st.tuples(
-        st.sampled_from(["put", "put", "find", "flush", "restart"]),
-        st.sampled_from(["a", "b"]),
-        st.integers(0, 40),
-        st.integers(0, 40),
-    ),
-    max_size=40,
-)
-
-
-@given(
-    duplicate_steps,
-    st.sampled_from(["string", "json"]),
-    st.sampled_from(["long", "json"]),
-    st.sampled_from([0, 50_000]),
-)
-def test_join_windows_and_a_model_agree(steps: list[Any], key_serde: str, value_serde: str, limit: int) -> None:
-    with rows_kept_in_memory(limit):
-        environment, retention = Environment(), 10
-        options: Any = {"duplicates": True, "retention": retention, "key_serde": key_serde, "value_serde": value_serde}
-        store = window_store(environment, size=1, **options)
-        rows: list[tuple[str, int, int]] = []
-        time = -1
-        for number, (name, key, first, last) in enumerate(steps):
-            if name == "put":
-                store.put(key, number, first)
-                time = max(time, first)
-                if first >= time - retention + 1:
-                    rows.append((key, first, number))
-            elif name == "flush":
-                store.flush()
-            elif name == "restart":
-                store.flush()
-                environment = environment.restarted()
-                store = window_store(environment, size=1, **options)
-            found = sorted(
-                (start, number)
-                for k, start, number in rows
-                if k == key and max(first, time - retention + 1) <= start <= last
-            )
-            assert store.find(key, first, last) == found
 
 
 # The cache

@@ -28,6 +28,8 @@ RECORD_REFUSED = frozenset(
         KafkaError.TOPIC_EXCEPTION,
     }
 )
+# Another record of its batch is to blame, says the broker: sent without that one, it gets through.
+BESIDE_REFUSED = KafkaError._INVALID_DIFFERENT_RECORD
 DENIED = frozenset(
     {
         KafkaError._AUTHENTICATION,

@@ -7,6 +7,7 @@ PenstockError
     ├── TopicMissing
     ├── TopicExists
     ├── RecordTooLarge          one record is larger than the client may send
+    ├── QueueFull               the client holds as many records as it may, and the broker takes none
     ├── RecordRefused           one record that the broker will never take
     ├── TopicMismatch           the topic is there, with another number of partitions
     ├── OffsetsGone             records were deleted before they were read
@@ -93,6 +94,16 @@ class RecordTooLarge(KafkaClientError):
         )
 
 
+class QueueFull(KafkaClientError):
+    """The client holds as many records as it may, and gets rid of none: no fault of the record that comes next."""
+
+    def __init__(self, topic: str, *, seconds: float) -> None:
+        super().__init__(
+            f"The queue of records for {topic} has been full for {seconds:g} seconds",
+            hint="The broker takes records too slowly, or not at all.",
+        )
+
+
 class RecordRefused(KafkaClientError):
     """A record that the broker does not take, however often it is sent."""
 
@@ -155,7 +166,7 @@ class RangeStalled(KafkaClientError):
 
 
 class RefusedRecord(NamedTuple):
-    """A record that Kafka will not take, however often it is sent.
+    """A record that Kafka does not take, however often it is sent, or for the sake of another one of its batch.
 
     Attributes:
         topic: Where it was sent to.

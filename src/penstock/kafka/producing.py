@@ -10,8 +10,8 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from penstock.errors import PenstockError
 from penstock.kafka.clients import open_producer, plain_reason, translate
-from penstock.kafka.error_codes import RECORD_REFUSED, TOO_LARGE, UNKNOWN_PARTITION
-from penstock.kafka.errors import DeliveryFailed, KafkaClientError, RecordTooLarge, RefusedRecord, TopicMissing
+from penstock.kafka.error_codes import BESIDE_REFUSED, RECORD_REFUSED, TOO_LARGE, UNKNOWN_PARTITION
+from penstock.kafka.errors import DeliveryFailed, QueueFull, RecordTooLarge, RefusedRecord, TopicMissing
 from penstock.kafka.settings import Settings
 
 RecordHeaders = Sequence[tuple[str, "bytes | None"]]
@@ -22,7 +22,9 @@ _KEPT_FAILURES = 10
 
 
 class DeliveryFailures:
-    """The records a client could not deliver: how many, why for the first few, and those Kafka will never take."""
+    """The records a client could not deliver: how many, why for the first few, and those Kafka will never take, with
+    those that were refused for their sake.
+    """
 
     def __init__(self) -> None:
         self.count = 0
@@ -35,7 +37,7 @@ class DeliveryFailures:
         self.count += 1
         if len(self.first) < _KEPT_FAILURES:
             self.first.append((f"{message.topic()}-{message.partition()}", plain_reason(error)))
-        if error.code() in RECORD_REFUSED:
+        if error.code() in RECORD_REFUSED or error.code() == BESIDE_REFUSED:
             self.refused.append(_refused(error, message))
 
     def clear(self) -> None:
@@ -125,7 +127,7 @@ def queue_record(
 
     Raises:
         KafkaException: The client refused the record; see `record_error`.
-        KafkaClientError: The queue stays full.
+        QueueFull: And it stays full.
     """
     # Positional arguments: with keywords a record takes 1.6 us instead of 1.0. The two None are its callbacks.
     written = 0 if timestamp is None else timestamp or 1
@@ -143,10 +145,7 @@ def queue_record(
             return
         except BufferError:
             continue
-    raise KafkaClientError(
-        f"The queue of records for {topic} has been full for {_QUEUE_FULL_SECONDS:g} seconds",
-        hint="The broker takes records too slowly, or not at all.",
-    )
+    raise QueueFull(topic, seconds=_QUEUE_FULL_SECONDS)
 
 
 def record_error(error: KafkaError, settings: Settings, topic: str, partition: int) -> PenstockError:

@@ -23,7 +23,7 @@ _LONGEST = 2000
 
 # Kafka is away, or busy with itself. Whoever waits and tries again may find it back.
 _TRANSIENT = frozenset(
-    {"BrokerUnreachable", "RangeStalled", "TransactionError", "TransactionAborted", "ProducerFenced"}
+    {"BrokerUnreachable", "QueueFull", "RangeStalled", "TransactionError", "TransactionAborted", "ProducerFenced"}
 )
 _TRANSIENT_CODES = frozenset(
     {

@@ -38,6 +38,9 @@ class JoinWindowStore(WindowStore[K, V]):
                 return
             known = self._recent[cell_key] = ([], [])
         starts, values = known
+        visible = self._segments.first_visible
+        if starts and starts[0] < visible:
+            self._prune(starts, values, visible)  # the other side may never ask for this key
         slot = self._encode(value) if self.value_serde.mutable else value
         if not starts or start >= starts[-1]:
             starts.append(start)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from confluent_kafka import KafkaError
 
 from penstock.connect.errors import ConnectError
-from penstock.kafka.error_codes import TOO_LARGE, UNKNOWN_PARTITION
+from penstock.kafka.error_codes import BESIDE_REFUSED, TOO_LARGE, UNKNOWN_PARTITION
 from penstock.kafka.errors import KafkaClientError, RefusedRecord, TopicMissing
 from penstock.kafka.record_size import batch_bytes
 
@@ -69,7 +69,7 @@ class Refusals:
             return limit is not None and _bytes(one) > limit
         if one.code == KafkaError.INVALID_RECORD:
             return one.key is None  # a compacted topic wants keys
-        return one.code != KafkaError.INVALID_TIMESTAMP
+        return one.code not in {KafkaError.INVALID_TIMESTAMP, BESIDE_REFUSED}
 
     def is_suspect(self, topic: str, key: bytes | None, value: bytes | None) -> bool:
         """Whether a record has to be sent alone, to find out whether it is the one that is refused."""

@@ -5,6 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
+from confluent_kafka import KafkaException
+
+from penstock.kafka.clients import translate
+from penstock.kafka.errors import TopicMissing
 from penstock.kafka.murmur2 import partition_for
 from penstock.records import Headers
 from penstock.spark.job import Job
@@ -87,8 +91,13 @@ class TaskCollector:
     def partition_count(self, topic: str) -> int:
         """How many partitions a topic has; topics the application does not read are asked for once."""
         if topic not in self._counts:
-            known = committer(self._job).list_topics(topic, timeout=10).topics[topic].partitions
-            self._counts[topic] = max(1, len(known))
+            try:
+                known = committer(self._job).list_topics(topic, timeout=10).topics[topic].partitions
+            except KafkaException as error:
+                raise translate(error, self._job.kafka["consumer"], topic=topic) from error
+            if not known:
+                raise TopicMissing(topic)  # not one partition: a topic that is made a moment later may have more
+            self._counts[topic] = len(known)
         return self._counts[topic]
 
     def rows(self) -> Iterator[Row]:

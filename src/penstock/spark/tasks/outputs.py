@@ -16,7 +16,14 @@ from penstock.errors import PenstockError, StreamsError
 from penstock.kafka.admin import Admin
 from penstock.kafka.clients import open_consumer, translate
 from penstock.kafka.error_codes import MOVING, UNREACHABLE
-from penstock.kafka.errors import BrokerUnreachable, DeliveryFailed, KafkaClientError, RefusedRecord, TransactionError
+from penstock.kafka.errors import (
+    BrokerUnreachable,
+    DeliveryFailed,
+    KafkaClientError,
+    QueueFull,
+    RefusedRecord,
+    TransactionError,
+)
 from penstock.kafka.producing import RecordProducer
 from penstock.kafka.transactions import TransactionalProducer
 from penstock.records import Headers, Record
@@ -69,6 +76,7 @@ class SlotOutput:
         self._reported: list[RefusedRecord] = []
         self._broken = False
         self._begun = False
+        self._asking = False  # a task about a refused record: its dead letters stay in `waiting` meanwhile
         # Not a method of this object: in a cycle the records of a batch would stay until the collector looks for cycles.
         self._refusals = Refusals(partial(_topic_settings, job, self._id), compressed=_is_compressed(_settings(job)))
         self.refused: Asked | None = None  # of the task that runs
@@ -76,15 +84,16 @@ class SlotOutput:
     def produce_all(self, records: list[Outgoing]) -> None:
         """Queue many records of a changelog, which are the caller's no more. Without one of them state would be lost."""
         self.hand_over()
-        self.waiting = records
+        letters, self.waiting = self.waiting, records  # what the client refused a moment ago
         self._hand_over(None)
+        self.waiting = letters + self.waiting
 
     def hand_over(self) -> None:
         """Give waiting records to the client."""
         self._hand_over(self.refused)
 
     def _hand_over(self, asked: Asked | None) -> None:
-        if not self.waiting:
+        if not self.waiting or self._asking:
             return
         records, self.waiting = self.waiting, []
         self._sent.append((asked, records))
@@ -125,7 +134,7 @@ class SlotOutput:
         topic, value, key, partition, _, _, timestamp, headers = record
         try:
             self._producer().produce(topic, value, key, partition=partition, timestamp=timestamp, headers=headers)
-        except (TransactionError, BrokerUnreachable):
+        except (TransactionError, BrokerUnreachable, QueueFull):
             raise
         except KafkaClientError as refusal:
             self._refuse(asked, record, refusal)
@@ -135,7 +144,11 @@ class SlotOutput:
         topic, value, key, _, _, _, timestamp, headers = record
         if asked is None or topic == self._job.config.dead_letter_topic:
             raise error
-        asked(topic, Record(key, value, timestamp, Headers(headers or ())), error)
+        self._asking = True
+        try:
+            asked(topic, Record(key, value, timestamp, Headers(headers or ())), error)
+        finally:
+            self._asking = False
         self._refused.add(id(record))
 
     def _producer(self) -> Any:
@@ -183,9 +196,7 @@ class SlotOutput:
 
     def _is_done_otherwise(self, commits: Mapping[tuple[int, int], Commit]) -> bool:
         """Send everything again in a new transaction, unless the last one went through after all."""
-        pending = [
-            (asked, record) for asked, records in self._sent for record in records if id(record) not in self._refused
-        ]
+        pending = self._pending()
         reported, self._reported = self._reported, []
         if reported:
             pending = self._without_refused(reported, pending)
@@ -194,9 +205,29 @@ class SlotOutput:
         if _is_committed(self._job, commits):
             return True
         self._producer().begin()
+        self._send_again(pending)
+        return False
+
+    def _pending(self) -> Pending:
+        return [
+            (asked, record) for asked, records in self._sent for record in records if id(record) not in self._refused
+        ]
+
+    def _send_again(self, pending: Pending) -> Pending:
+        """Send records once more, and the letters about those that the client refuses this time; gives all that was sent."""
         for asked, record in pending:
             self._send(asked, record)
-        return False
+        letters = self._take_letters()
+        for asked, letter in letters:
+            self._send(asked, letter)
+        return [*pending, *letters]
+
+    def _take_letters(self) -> Pending:
+        """The dead letters of what was refused while everything was sent; nobody is asked about them."""
+        letters, self.waiting = self.waiting, []
+        if letters:
+            self._sent.append((None, letters))
+        return [(None, letter) for letter in letters]
 
     def _commit(self, commits: Mapping[tuple[int, int], Commit]) -> None:
         job, producer = self._job, self._producer()
@@ -221,11 +252,9 @@ class SlotOutput:
                 if error.count > len(error.refused):
                     raise
                 if pending is None:
-                    pending = [(asked, record) for asked, records in self._sent for record in records]
+                    pending = self._pending()
                 late = _late(error.refused, pending)
-                pending = self._without_refused(error.refused, late)
-                for asked, record in pending:
-                    self._send(asked, record)
+                pending = self._send_again(self._without_refused(error.refused, late))
         self._sent, self._refused, self._unsettled = [], set(), 0
 
     def _without_refused(self, reported: Sequence[RefusedRecord], pending: Pending) -> Pending:
@@ -240,11 +269,8 @@ class SlotOutput:
             if BATCH_BYTES in self._refusals.narrowed:
                 _batch_bytes[self._id] = self._refusals.narrowed[BATCH_BYTES]
             self._close()
-        letters, self.waiting = self.waiting, []
-        if letters:
-            self._sent.append((None, letters))
-            pending = [*pending, *((None, letter) for letter in letters)]
-        return [(asked, record) for asked, record in pending if id(record) not in self._refused]
+        letters = self._take_letters()
+        return [*((asked, record) for asked, record in pending if id(record) not in self._refused), *letters]
 
     def _close(self) -> None:
         producer = _producers.pop(self._id, None)
@@ -332,8 +358,9 @@ def take_over(job: Job, level: int, slot: int) -> bool:
     transactional_id = job.transactional_id(level, slot)
     held = _producers.get(transactional_id)
     if held is None:
-        held = _producers[transactional_id] = _open(job, transactional_id, {})
+        held = _open(job, transactional_id, {})
         held.init()
+        _producers[transactional_id] = held  # not before: a process whose attempt failed here holds nothing yet
         return True
     return False
 

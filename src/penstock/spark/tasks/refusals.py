@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from confluent_kafka import KafkaError
 
-from penstock.kafka.error_codes import TOO_LARGE, UNKNOWN_PARTITION
+from penstock.kafka.error_codes import BESIDE_REFUSED, TOO_LARGE, UNKNOWN_PARTITION
 from penstock.kafka.errors import RecordRefused, RefusedRecord
 from penstock.kafka.record_size import batch_bytes
 from penstock.spark.tasks.outgoing import Outgoing
@@ -54,8 +54,9 @@ class Refusals:
         """
         before = dict(self.narrowed)
         alone = BATCH_RECORDS in before
-        why = {(one.topic, one.code): one for one in reversed(reported)}
-        known = {one.identity for one in reported}
+        suspects = [one for one in reported if one.code != BESIDE_REFUSED]
+        why = {(one.topic, one.code): one for one in reversed(suspects)}
+        known = {one.identity for one in suspects}
         found = []
         for record in sent:
             topic, value, key = record[:3]
