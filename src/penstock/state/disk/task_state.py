@@ -13,10 +13,10 @@ from. That needs no undo, and costs the same writes.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import takewhile
+from itertools import compress, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +25,17 @@ import lmdb
 from penstock.errors import ProcessorStateError
 from penstock.state.disk.environments import META, adopt, boot_id, discard, environment, write
 from penstock.state.disk.layered import Changes, LayeredBytesStore
-from penstock.state.disk.lmdb_keys import stored_key, stored_value
+from penstock.state.disk.lmdb_keys import MAX_KEY, stored_key, stored_value
 from penstock.state.disk.segments import NONE, Segment, SegmentFolder
 from penstock.state.disk.snapshots import Snapshots
 
 log = logging.getLogger("penstock.state")
 
 _SAVED = b"saved:"
-TRANSACTION_ROWS = 50_000  # that one transaction of LMDB changes
+# Rows that one transaction of LMDB changes. It holds each page that it changes in memory, and the process keeps that memory for
+# the next one: 100 MB with 50,000 random keys. As keys are sorted, a part of them is in a part of the pages, so many small
+# transactions cost no more time than a large one, and leave a smaller file.
+TRANSACTION_ROWS = 10_000
 
 
 class TaskState:
@@ -299,9 +302,8 @@ class TaskState:
     def _write(self, segment: Segment, stores: Mapping[str, Mapping[bytes, bytes | None]]) -> None:
         """Bring LMDB from one segment to the next.
 
-        In several transactions if it is much: a transaction holds every page that it changes in memory, and with random
-        keys that is nearly each page of the state. Whoever dies between two of them writes all of them again: LMDB says
-        which segment was begun.
+        In several transactions if it is much. Whoever dies between two of them writes all of them again: LMDB says which
+        segment was begun.
         """
         env = environment(self._local)
         env.reader_check()  # what a killed process was reading would keep its pages from being used again
@@ -372,13 +374,14 @@ def apply_changes(
         changes: What changed.
         keys: Which of them, in order; all if None.
     """
-    puts: list[tuple[bytes, bytes]] = []
-    for key in sorted(changes) if keys is None else keys:
-        value = changes[key]
-        if value is None:
+    keys = sorted(changes) if keys is None else keys
+    if not keys:
+        return
+    values = [changes[key] for key in keys]
+    puts: Iterable[tuple[bytes, bytes | None]] = zip(keys, values, strict=True)
+    if None in values or not keys[0] or max(map(len, keys)) > MAX_KEY:  # else they stand there as they are
+        for key in compress(keys, (value is None for value in values)):
             txn.delete(stored_key(key), db=db)
-        else:
-            puts.append((stored_key(key), stored_value(key, value)))
-    if puts:
-        with txn.cursor(db=db) as cursor:
-            cursor.putmulti(puts)
+        puts = [(stored_key(key), stored_value(key, value)) for key, value in puts if value is not None]
+    with txn.cursor(db=db) as cursor:
+        cursor.putmulti(puts)
