@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import ProcessorStateError
+from penstock.spark.layout import pass_number
 from penstock.state.disk import snapshots
 from penstock.state.disk.environments import environment, write
 from penstock.state.disk.segments import SegmentFolder
@@ -46,6 +47,42 @@ def test_what_another_process_did_is_seen_though_it_is_in_a_snapshot_by_now(tmp_
     run(other, 2, {})
     assert run(one, 3, {b"b": b"3"}) == {b"a": b"1"}
     assert run(open_state(tmp_path, "third"), 4, {}) == {b"a": b"1", b"b": b"3"}
+
+
+def run_pass(state: TaskState, batch: int, index: int, changes: dict[bytes, bytes]) -> Model:
+    """One of the three passes of a batch, which foreign-key joins have; what it sees at its start."""
+    sequence = pass_number(batch, index)
+    state.begin(pass_number(batch, 0), sequence, pass_number(batch - 1, 2))
+    seen = dict(state.store("store").range())
+    for key, value in changes.items():
+        state.store("store").put(key, value)
+    attempt = state.finish(sequence, {})
+    if attempt is not None:
+        state.publish(sequence, attempt)
+    state.end()
+    return seen
+
+
+def test_the_last_pass_sees_what_another_process_did_in_the_first(tmp_path: Path) -> None:
+    one, other = open_state(tmp_path, "one"), open_state(tmp_path, "other")
+    run_pass(one, 0, 0, {b"a": b"0"})
+    run_pass(one, 1, 0, {b"b": b"1"})
+    assert run_pass(other, 1, 1, {b"c": b"1"}) == {b"a": b"0", b"b": b"1"}
+    assert run_pass(other, 1, 2, {}) == {b"a": b"0", b"b": b"1", b"c": b"1"}
+
+
+def test_a_pass_notices_that_a_late_attempt_took_local_state_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshots, "SNAPSHOT_SEGMENTS", 1000)
+    state = open_state(tmp_path)
+    for batch in range(3):
+        run_pass(state, batch, 0, {b"%d" % batch: b"x"})
+    run_pass(state, 3, 0, {b"3": b"x"})
+    late = open_state(tmp_path)
+    late.begin(pass_number(1, 0), pass_number(1, 0), pass_number(0, 2))
+    late.end()
+    assert set(run_pass(state, 3, 1, {})) == {b"0", b"1", b"2", b"3"}
 
 
 def test_a_listing_never_misses_both_a_snapshot_and_what_is_in_it(tmp_path: Path) -> None:

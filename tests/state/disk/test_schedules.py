@@ -15,7 +15,7 @@ from penstock.state.disk import snapshots, task_state
 from penstock.state.disk.environments import discard
 from penstock.state.disk.task_state import TaskState
 
-BATCHES, PASSES = 25, 2
+BATCHES, PASSES = 20, 3
 KEYS = (b"", b"a", b"b", b"c", b"k" * 500)
 SCHEDULES = 15
 DIES, FAILS, IS_LATE, ANSWER_LOST, NOTHING_TO_DO, NODE_LOST = 0.03, 0.03, 0.03, 0.05, 0.25, 0.05

@@ -10,6 +10,7 @@ import json
 import time
 import uuid
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -158,7 +159,8 @@ class SegmentFolder:
             if number is None:
                 continue
             if number < snapshot or (number == snapshot and ending == "arrow"):
-                self._fs.delete_file(info.path)
+                with suppress(FileNotFoundError):  # somebody else has removed it, who had the task for a while
+                    self._fs.delete_file(info.path)
 
     def clear(self) -> None:
         """Remove everything."""

@@ -134,7 +134,8 @@ class TaskState:
                 self._write(segment, changes)
             elif self._version != segment.sequence:
                 return False
-        return self._last == (self._unapplied[-1][0].sequence if self._unapplied else self._version)
+        # What is in memory lies over the version that it was made on: others may have added to that, or taken LMDB back.
+        return self._version == (self._unapplied[0][0].previous if self._unapplied else self._last)
 
     def _newer(self, before: int) -> bool:
         """Whether others changed something after what this process changed last. Their segments may be in a snapshot by now."""
