@@ -66,6 +66,7 @@ def _let_go() -> None:
     """Close what a process that hosts tasks keeps for its life: hundreds of tests run their tasks in this one."""
     hosting = sys.modules.get("penstock.spark.tasks.host")
     sending = sys.modules.get("penstock.spark.tasks.outputs")
+    asking = sys.modules.get("penstock.spark.tasks.commits")
     disk = sys.modules.get("penstock.state.disk.environments")
     for host in hosting._hosts.values() if hosting else ():
         host.forget()
@@ -73,7 +74,7 @@ def _let_go() -> None:
         (hosting, "_hosts"),
         (hosting, "_consumers"),
         (sending, "_producers"),
-        (sending, "_committers"),
+        (asking, "_committers"),
         (disk, "_open"),
     ]
     for module, name in kept:

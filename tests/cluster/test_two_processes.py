@@ -15,9 +15,10 @@ from penstock.kafka.clients import open_consumer
 from penstock.kafka.transactions import TransactionalProducer
 from penstock.records import NO_HEADERS
 from penstock.spark.job import Job
-from penstock.spark.tasks import outputs
+from penstock.spark.tasks import commits, outputs
+from penstock.spark.tasks.commits import Commit, committed
 from penstock.spark.tasks.outgoing import outgoing
-from penstock.spark.tasks.outputs import Commit, SlotOutput, committed, take_over
+from penstock.spark.tasks.outputs import SlotOutput, take_over
 from tests.conftest import TopicFactory
 from tests.runtime.copying import counting
 from tests.spark.application import Kafka
@@ -32,7 +33,7 @@ def _own_clients(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     producers: dict[str, Any] = {}
     committers: dict[str, Any] = {}
     monkeypatch.setattr(outputs, "_producers", producers)
-    monkeypatch.setattr(outputs, "_committers", committers)
+    monkeypatch.setattr(commits, "_committers", committers)
     yield
     for client in (*producers.values(), *committers.values()):
         client.close()

@@ -18,8 +18,12 @@ from penstock.state.typed_store import TypedStore
 K = TypeVar("K")
 V = TypeVar("V")
 Forward = Callable[[], None]
+# Changelog keys, serialised values, timestamps, headers.
+LogColumns = tuple["list[bytes]", "list[bytes | None]", "list[int]", "list[Any]"]
 # Takes the updates of a flush as they are in the store, by columns: serialised keys and values, timestamps, headers.
 RawListener = Callable[[Sequence["bytes | None"], Sequence["bytes | None"], Sequence[int], Sequence[Any]], None]
+# Takes what a flush changed, for the changelog: keys, values, timestamps.
+OnChanges = Callable[[Sequence["bytes | None"], Sequence["bytes | None"], Sequence[int]], None]
 # Takes the updates of a flush all at once: keys, values, timestamps, headers.
 Drain = Callable[[list[Any], list[Any], list[int], list[Any]], None]
 # From how many updates on it is worth it; the test driver flushes after each record.
@@ -39,6 +43,7 @@ class Caching(TypedStore[K, V]):
     Attributes:
         key_identity: A key object stands for its bytes.
         tick: Gives the next sequence number.
+        on_changes: Gets by columns what `on_change` would get one by one.
     """
 
     cached = True
@@ -46,6 +51,7 @@ class Caching(TypedStore[K, V]):
     def _init_cache(self) -> None:
         self.key_identity = self.key_serde.key_identity
         self.tick: Callable[[], int] = count(1).__next__
+        self.on_changes: OnChanges | None = None
         self._listener: FlushListener | None = None
         self._raw_listener: RawListener | None = None
         self._drain: Drain | None = None
@@ -64,11 +70,11 @@ class Caching(TypedStore[K, V]):
         # Value by value costs 0.5 us more than a column for JSON.
         self._column_bytes: Callable[[list[Any]], list[bytes | None]] = self._encode_shared if self._live else _same
         if members is not None:
-            split, join, encode = members.split, members.join, self._encode_column
+            split, join, join_all, encode = members.split, members.join, members.join_all, self._encode_column
             self._to_slot = lambda value: split(self._copy(value))
             self._from_slot = lambda held: self._copy(join(held))
             self._read_slot = lambda raw_value: split(self._decode(raw_value))
-            self._column_bytes = lambda column: encode(list(map(join, column)))
+            self._column_bytes = lambda column: encode(join_all(column))
 
     def _encode_shared(self, values: list[Any]) -> list[bytes | None]:
         return encode_shared(self._encode_column, values)
@@ -128,8 +134,8 @@ class Caching(TypedStore[K, V]):
         """Bring the rows of cells with these serialised values to the bytes store; gives the rows, None for deleted."""
 
     @abstractmethod
-    def _log_key(self, cell: Cell) -> bytes | None:
-        """Key of the changelog record; None for an update that is not kept."""
+    def _log_key(self, cell: Cell) -> bytes:
+        """Key of the changelog record of a row that is kept."""
 
     @abstractmethod
     def _forward_keys(self, cells: list[Cell]) -> list[Any]:
@@ -158,24 +164,30 @@ class Caching(TypedStore[K, V]):
     def _write_all(self, changed: list[Cell]) -> Forward:
         """Write all changed rows before any is forwarded: whoever reads then sees the state after the flush."""
         kept, raw_values, rows = self._write_cells(changed)
-        on_change = self.on_change
-        if on_change is not None:
+        # By columns without a tuple for each change, which they share: an update costs 0.5 us less.
+        by_columns = self.on_changes is not None or self._raw_listener is not None
+        columns = self._columns_of(kept, raw_values) if by_columns else None
+        if self.on_changes is not None:
+            if columns is not None:
+                self.on_changes(*columns[:3])
+        elif (on_change := self.on_change) is not None:
             for cell, raw_value in zip(kept, raw_values, strict=True):
-                if (raw_value is not None or cell[OLD] is not None) and (log_key := self._log_key(cell)) is not None:
-                    on_change(log_key, raw_value, cell[TIMESTAMP])
-        forward = self._raw_forward(kept, raw_values) if self._raw_listener is not None else self._forward(changed)
+                if raw_value is not None or cell[OLD] is not None:
+                    on_change(self._log_key(cell), raw_value, cell[TIMESTAMP])
+        if self._raw_listener is None:
+            forward = self._forward(changed)
+        else:
+            forward = _nothing if columns is None else partial(self._raw_listener, *columns)
         for cell, row in zip(kept, rows, strict=True):
             cell[OLD] = row
         return forward
 
-    def _raw_forward(self, kept: list[Cell], raw_values: list[bytes | None]) -> Forward:
-        if None in raw_values:
+    def _columns_of(self, kept: list[Cell], raw_values: list[bytes | None]) -> LogColumns | None:
+        """Changelog keys, values, timestamps and headers of what changed; None if nothing did."""
+        if None in raw_values:  # what was not there before and is not there now is no change
             shown = [(c, v) for c, v in zip(kept, raw_values, strict=True) if v is not None or c[OLD] is not None]
             kept, raw_values = [cell for cell, _ in shown], [raw_value for _, raw_value in shown]
-        if not kept:
-            return _nothing
-        assert self._raw_listener is not None
-        return partial(self._raw_listener, list(map(self._log_key, kept)), raw_values, *_circumstances(kept))
+        return (list(map(self._log_key, kept)), raw_values, *circumstances(kept)) if kept else None
 
     def _forward(self, changed: list[Cell]) -> Forward:
         listener, drain = self._listener, self._drain
@@ -187,11 +199,11 @@ class Caching(TypedStore[K, V]):
         if not self._live:
             values = [None if value is None else self._decode(value) for value in values]
         if self._members is not None:
-            values = list(map(self._members.join, values))
+            values = self._members.join_all(values)
         if self._live and self.value_serde.mutable and not self._listener_copies:
             # A live object stays in its cell: what goes downstream is a copy, which costs less than reading it again.
             values = [None if value is None else own_copy(value) for value in values]
-        updates = (self._forward_keys(shown), values, *_circumstances(shown))
+        updates = (self._forward_keys(shown), values, *circumstances(shown))
         if drain is not None and len(shown) >= _WORTH_A_DRAIN:
             return partial(drain, *updates)
         old_rows = [cell[OLD] if self._send_old else None for cell in shown]
@@ -203,7 +215,7 @@ class Caching(TypedStore[K, V]):
             listener(key, value, old, timestamp, headers)
 
 
-def _circumstances(cells: list[Cell]) -> tuple[list[int], list[Any]]:
+def circumstances(cells: list[Cell]) -> tuple[list[int], list[Any]]:
     """Timestamps and headers."""
     return [cell[TIMESTAMP] for cell in cells], [cell[HEADERS] for cell in cells]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from penstock.records import NO_HEADERS, ValueAndTimestamp
-from penstock.state.caching import Caching
+from penstock.state.caching import Caching, circumstances
 from penstock.state.cells import HEADERS, KEY, MAX_CLEAN, RAW_KEY, SEQUENCE, TIMESTAMP, VALUE, Cell
 from penstock.state.iterators import StoreIterator
 from penstock.state.key_value import KeyValueStore
@@ -125,11 +125,7 @@ class CachingKeyValueStore(Caching[K, V], KeyValueStore[K, V]):
                 clean[cell[slot]] = cell
 
     def _write_rows(self, cells: list[Cell], raw_values: list[bytes | None]) -> list[bytes | None]:
-        pack = self._pack
-        rows = [
-            None if raw_value is None else pack(raw_value, cell[TIMESTAMP], cell[HEADERS])
-            for cell, raw_value in zip(cells, raw_values, strict=True)
-        ]
+        rows = self._pack_all(raw_values, *circumstances(cells))
         self._rows.put_all([cell[RAW_KEY] for cell in cells], rows)
         return rows
 

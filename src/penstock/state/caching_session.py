@@ -158,9 +158,9 @@ class CachingSessionStore(Caching[K, V], SessionStore[K, V]):
             self._write_row(cell[RAW_KEY], cell[START], cell[END], row)
         return rows
 
-    def _log_key(self, cell: Cell) -> bytes | None:
-        raw_key: bytes | None = cell[RAW_KEY]
-        return None if raw_key is None else raw_key + pack_long(cell[END]) + pack_long(cell[START])
+    def _log_key(self, cell: Cell) -> bytes:
+        raw_key: bytes = cell[RAW_KEY]
+        return raw_key + pack_long(cell[END]) + pack_long(cell[START])
 
     def _forward_keys(self, cells: list[Cell]) -> list[Windowed[Any]]:
         return [Windowed(cell[KEY], Window(cell[START], cell[END])) for cell in cells]

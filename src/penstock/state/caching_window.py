@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from penstock.durations import MAX_LONG, Instant
 from penstock.records import NO_HEADERS, KeyValue, ValueAndTimestamp, Window, Windowed
-from penstock.state.caching import Caching
+from penstock.state.caching import Caching, circumstances
 from penstock.state.cells import HEADERS, KEY, MAX_CLEAN, RAW_KEY, SEQUENCE, START, TIMESTAMP, VALUE, Cell
 from penstock.state.iterators import StoreIterator
 from penstock.state.ordered_bytes import escape, pack_long, unpack_long
@@ -300,11 +300,7 @@ class CachingWindowStore(Caching[K, V], WindowStore[K, V]):
         ]
 
     def _write_rows(self, cells: list[Cell], raw_values: list[bytes | None]) -> list[bytes | None]:
-        pack, row_key = self._pack, self._row_key
-        rows = [
-            None if raw_value is None else pack(raw_value, cell[TIMESTAMP], cell[HEADERS])
-            for cell, raw_value in zip(cells, raw_values, strict=True)
-        ]
+        row_key, rows = self._row_key, self._pack_all(raw_values, *circumstances(cells))
         if self._on_close:
             for cell, row in zip(cells, rows, strict=True):
                 self._write_row(cell[RAW_KEY], cell[START], row)
@@ -313,9 +309,9 @@ class CachingWindowStore(Caching[K, V], WindowStore[K, V]):
         self._newest_row = self._segments.observed_time
         return rows
 
-    def _log_key(self, cell: Cell) -> bytes | None:
-        raw_key: bytes | None = cell[RAW_KEY]
-        return None if raw_key is None else raw_key + pack_long(cell[START]) + FIRST_SEQUENCE
+    def _log_key(self, cell: Cell) -> bytes:
+        raw_key: bytes = cell[RAW_KEY]
+        return raw_key + pack_long(cell[START]) + FIRST_SEQUENCE
 
     def _forward_keys(self, cells: list[Cell]) -> list[Windowed[Any]]:
         names, keys = self._names, []

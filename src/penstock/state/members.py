@@ -37,6 +37,10 @@ class Members:
     def __init__(self, names: tuple[str, ...]) -> None:
         self._names = names
         self._get = itemgetter(*names)
+        # As text: 0.3 us for two members, where zipping them with their names takes 0.7 us.
+        held = [f"m{i}" for i in range(len(names))]
+        rows = ", ".join(f"{name!r}: {place}" for name, place in zip(names, held, strict=True))
+        self._join_lists = eval(f"lambda column: [{{{rows}}} for [{', '.join(held)}] in column]")  # noqa: S307 - quoted names
 
     def split(self, value: Any) -> Any:
         """A value as a cell holds it; None stays None."""
@@ -55,3 +59,13 @@ class Members:
         if held.__class__ is list:
             return dict(zip(self._names, held, strict=True))
         return None if held is None else held.value
+
+    def join_all(self, column: list[Any]) -> list[Any]:
+        """The values of many cells.
+
+        >>> Members(("count",)).join_all([[1], [2], None])
+        [{'count': 1}, {'count': 2}, None]
+        """
+        if {held.__class__ for held in column} == {list}:
+            return self._join_lists(column)  # type: ignore[no-any-return]
+        return list(map(self.join, column))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import add
 from typing import Any, Generic, TypeVar
 
 from penstock.errors import ProcessorStateError
@@ -54,6 +55,15 @@ class TypedStore(StateStore, Generic[K, V]):
         """A row."""
         return raw_value
 
+    def _pack_all(
+        self, raw_values: list[bytes | None], timestamps: list[int], headers: list[Headers]
+    ) -> list[bytes | None]:
+        """Rows; None where there is no value."""
+        return [
+            None if raw_value is None else self._pack(raw_value, timestamp, given)
+            for raw_value, timestamp, given in zip(raw_values, timestamps, headers, strict=True)
+        ]
+
     def _unpack(self, row: bytes) -> Unpacked:
         """Serialised value, timestamp and headers of a row, as far as it has them."""
         return row, -1, NO_HEADERS
@@ -76,6 +86,13 @@ class TimestampedRows(TypedStore[K, ValueAndTimestamp[V]]):
 
     def _pack(self, raw_value: bytes, timestamp: int, headers: Headers) -> bytes:
         return pack_long(timestamp) + raw_value
+
+    def _pack_all(
+        self, raw_values: list[bytes | None], timestamps: list[int], headers: list[Headers]
+    ) -> list[bytes | None]:
+        if None in raw_values:
+            return super()._pack_all(raw_values, timestamps, headers)
+        return list(map(add, map(pack_long, timestamps), raw_values))  # half the time, without a frame for each
 
     def _unpack(self, row: bytes) -> Unpacked:
         return row[8:], unpack_long(row)[0], NO_HEADERS

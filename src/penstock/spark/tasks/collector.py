@@ -13,7 +13,9 @@ from penstock.kafka.murmur2 import partition_for
 from penstock.records import Headers
 from penstock.spark.job import Job
 from penstock.spark.rows import RECORDS, RecordBuffer, Row
-from penstock.spark.tasks.outputs import CHUNK, SlotOutput, committer
+from penstock.spark.tasks.commits import committer
+from penstock.spark.tasks.outgoing import Columns
+from penstock.spark.tasks.outputs import CHUNK, SlotOutput
 
 
 class TaskCollector:
@@ -79,14 +81,9 @@ class TaskCollector:
         self.count += len(keys)
         if self.output is None:
             return
-        # As `send`, without a frame a record.
-        stamps = [timestamp or 1 for timestamp in timestamps]
-        lists = [list(one) if one else None for one in headers] if any(headers) else itertools.repeat(None)
-        none = itertools.repeat(None)
-        records = zip(itertools.repeat(topic), values, keys, itertools.repeat(-1), none, none, stamps, lists)
-        while chunk := list(itertools.islice(records, CHUNK)):
-            self.output.waiting += chunk
-            self.output.hand_over()
+        stamps = timestamps if min(timestamps, default=1) else [timestamp or 1 for timestamp in timestamps]
+        lists = [list(one) if one else None for one in headers] if any(headers) else None
+        self.output.produce_columns(Columns(topic, keys, values, stamps, lists))
 
     def partition_count(self, topic: str) -> int:
         """How many partitions a topic has; topics the application does not read are asked for once."""

@@ -19,10 +19,11 @@ from penstock.spark.layout import Pass, pass_number
 from penstock.spark.rows import Row
 from penstock.spark.tasks.changelog import TaskChangelog
 from penstock.spark.tasks.collector import TaskCollector
+from penstock.spark.tasks.commits import Commit
 from penstock.spark.tasks.crashes import crash_point
 from penstock.spark.tasks.globals import close_global_stores, global_stores
 from penstock.spark.tasks.inputs import Inbound, feed
-from penstock.spark.tasks.outputs import Commit, SlotOutput
+from penstock.spark.tasks.outputs import SlotOutput
 from penstock.spark.tasks.surviving import offsets_of, surviving
 from penstock.spark.ticks import TickNote
 from penstock.state.disk.task_state import TaskState

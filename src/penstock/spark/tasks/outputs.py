@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from confluent_kafka import KafkaError, KafkaException, TopicPartition
+from confluent_kafka import KafkaException, TopicPartition
 
-from penstock.errors import PenstockError, StreamsError
+from penstock.errors import PenstockError
 from penstock.kafka.admin import Admin
-from penstock.kafka.clients import open_consumer, translate
-from penstock.kafka.error_codes import MOVING, UNREACHABLE
 from penstock.kafka.errors import (
     BrokerUnreachable,
     DeliveryFailed,
@@ -28,8 +24,9 @@ from penstock.kafka.producing import RecordProducer
 from penstock.kafka.transactions import TransactionalProducer
 from penstock.records import Headers, Record
 from penstock.spark.job import Job
+from penstock.spark.tasks.commits import Commit, committer, is_committed
 from penstock.spark.tasks.crashes import crash_point
-from penstock.spark.tasks.outgoing import Outgoing
+from penstock.spark.tasks.outgoing import Columns, Outgoing, Records
 from penstock.spark.tasks.refusals import BATCH_BYTES, BATCH_RECORDS, Refusals
 
 log = logging.getLogger("penstock.output")
@@ -41,19 +38,8 @@ Pending = list[tuple["Asked | None", Outgoing]]
 CHUNK = 2_000  # records that are handed to the client at a time: one frame for all of them
 _KEPT = 200_000  # records that are kept with at least once, until it is known that they have arrived
 _COMMIT_TRIES = 3
-_COORDINATOR_SECONDS = 60.0
-_COORDINATOR_MOVES = MOVING | UNREACHABLE | {KafkaError.REQUEST_TIMED_OUT}
 _producers: dict[str, Any] = {}
-_committers: dict[str, Any] = {}
 _batch_bytes: dict[str, int] = {}  # of the slots whose topics take less than the client puts into a batch
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """What the commit of a task's pass says: its number, and the file that holds its state."""
-
-    sequence: int
-    attempt: str
 
 
 class SlotOutput:
@@ -70,7 +56,7 @@ class SlotOutput:
         self._job = job
         self._id = job.transactional_id(level, slot)
         self.waiting: list[Outgoing] = []
-        self._sent: list[tuple[Asked | None, list[Outgoing]]] = []
+        self._sent: list[tuple[Asked | None, Records]] = []
         self._unsettled = 0
         self._refused: set[int] = set()  # ids of records, which are no other's as long as `_sent` keeps them
         self._reported: list[RefusedRecord] = []
@@ -81,21 +67,30 @@ class SlotOutput:
         self._refusals = Refusals(partial(_topic_settings, job, self._id), compressed=_is_compressed(_settings(job)))
         self.refused: Asked | None = None  # of the task that runs
 
-    def produce_all(self, records: list[Outgoing]) -> None:
+    def produce_all(self, records: Records) -> None:
         """Queue many records of a changelog, which are the caller's no more. Without one of them state would be lost."""
         self.hand_over()
-        letters, self.waiting = self.waiting, records  # what the client refused a moment ago
-        self._hand_over(None)
+        letters, self.waiting = self.waiting, []  # what the client refused a moment ago
+        self._produce(None, records)
         self.waiting = letters + self.waiting
+
+    def produce_columns(self, records: Columns) -> None:
+        """Queue many records of the task that runs."""
+        self.hand_over()
+        self._produce(self.refused, records)
 
     def hand_over(self) -> None:
         """Give waiting records to the client."""
         self._hand_over(self.refused)
 
     def _hand_over(self, asked: Asked | None) -> None:
-        if not self.waiting or self._asking:
+        if not self._asking:
+            records, self.waiting = self.waiting, []
+            self._produce(asked, records)
+
+    def _produce(self, asked: Asked | None, records: Records) -> None:
+        if not records:
             return
-        records, self.waiting = self.waiting, []
         self._sent.append((asked, records))
         if not self._begun:
             self._begun = True
@@ -112,35 +107,50 @@ class SlotOutput:
             except Exception as error:
                 if record is None or not isinstance(error, (BufferError, KafkaException, TransactionError)):
                     raise
-                self._produce_slowly(asked, record)
+                if not self._produce_slowly(asked, record):
+                    left = self._leave_out(asked, record, left)
         self._unsettled += len(records)
         if not self._job.exactly_once and self._unsettled >= _KEPT:
             self._settle()
 
-    def _produce_slowly(self, asked: Asked | None, record: Outgoing) -> None:
+    def _produce_slowly(self, asked: Asked | None, record: Outgoing) -> bool:
         try:
-            self._send(asked, record)
+            return self._send(asked, record)
         except TransactionError as error:
             log.info("%s: %s", self._id, error)
             self._break()
+            return True
+
+    def _leave_out(self, asked: Asked | None, record: Outgoing, left: Iterator[Outgoing]) -> Iterator[Outgoing]:
+        """Mark the record in hand, of those that were given last, as refused; gives those behind it."""
+        records = self._sent[-1][1]
+        if not isinstance(records, list):  # from here on it matters which record is which
+            behind = len(list(left))
+            records = list(records)
+            self._sent[-1] = (asked, records)
+            record, left = records[-behind - 1], iter(records[len(records) - behind :])
+        self._refused.add(id(record))
+        return left
 
     def _break(self) -> None:
         """Nothing more can go out in this transaction."""
         self._broken = True
         self._reported += self._producer().take_refused()
 
-    def _send(self, asked: Asked | None, record: Outgoing) -> None:
-        """Send one record that the client may refuse at once."""
+    def _send(self, asked: Asked | None, record: Outgoing) -> bool:
+        """Send one record that the client may refuse at once; False if the task goes on without it."""
         topic, value, key, partition, _, _, timestamp, headers = record
         try:
             self._producer().produce(topic, value, key, partition=partition, timestamp=timestamp, headers=headers)
         except (TransactionError, BrokerUnreachable, QueueFull):
             raise
         except KafkaClientError as refusal:
-            self._refuse(asked, record, refusal)
+            self._ask(asked, record, refusal)
+            return False
+        return True
 
-    def _refuse(self, asked: Asked | None, record: Outgoing, error: Exception) -> None:
-        """Go on without a record, or raise."""
+    def _ask(self, asked: Asked | None, record: Outgoing, error: Exception) -> None:
+        """Return if the task goes on without a record that Kafka refuses; else raise."""
         topic, value, key, _, _, _, timestamp, headers = record
         if asked is None or topic == self._job.config.dead_letter_topic:
             raise error
@@ -149,7 +159,6 @@ class SlotOutput:
             asked(topic, Record(key, value, timestamp, Headers(headers or ())), error)
         finally:
             self._asking = False
-        self._refused.add(id(record))
 
     def _producer(self) -> Any:
         if self._id not in _producers:
@@ -202,13 +211,14 @@ class SlotOutput:
             pending = self._without_refused(reported, pending)
         self._producer().init()
         self._broken = False
-        if _is_committed(self._job, commits):
+        if is_committed(self._job, commits):
             return True
         self._producer().begin()
         self._send_again(pending)
         return False
 
     def _pending(self) -> Pending:
+        self._sent = [(asked, list(records)) for asked, records in self._sent]  # now it matters which record is which
         return [
             (asked, record) for asked, records in self._sent for record in records if id(record) not in self._refused
         ]
@@ -216,7 +226,8 @@ class SlotOutput:
     def _send_again(self, pending: Pending) -> Pending:
         """Send records once more, and the letters about those that the client refuses this time; gives all that was sent."""
         for asked, record in pending:
-            self._send(asked, record)
+            if not self._send(asked, record):
+                self._refused.add(id(record))
         letters = self._take_letters()
         for asked, letter in letters:
             self._send(asked, letter)
@@ -264,7 +275,8 @@ class SlotOutput:
         blamed = self._refusals.blame(reported, [record for _, record in pending])
         for record, error in blamed:
             log.info("%s: %s", self._id, error)
-            self._refuse(tasks[id(record)], record, error)
+            self._ask(tasks[id(record)], record, error)
+            self._refused.add(id(record))
         if self._refusals.narrowed != before:
             if BATCH_BYTES in self._refusals.narrowed:
                 _batch_bytes[self._id] = self._refusals.narrowed[BATCH_BYTES]
@@ -318,22 +330,6 @@ def _late(reported: Sequence[RefusedRecord], pending: Pending) -> Pending:
     return found
 
 
-def _is_committed(job: Job, commits: Mapping[tuple[int, int], Commit]) -> bool:
-    """Whether a commit whose answer was lost went through.
-
-    Raises:
-        StreamsError: Another process, which held the slot meanwhile, has committed these passes. Sending them again would
-            double them; Spark's next attempt finds that commit and takes its state.
-    """
-    found = committed(job, list(commits))
-    if any(found.get(task) == commit for task, commit in commits.items()):
-        return True
-    done = [f"{s}_{p}" for (s, p), at in found.items() if at.sequence >= commits[s, p].sequence]
-    if done:
-        raise StreamsError(f"another process has committed this batch of {', '.join(done)} already")
-    return False
-
-
 def _settings(job: Job) -> dict[str, Any]:
     """As Kafka Streams, a slot waits longer than other producers: its commit sends what waits, so nobody waits for it.
 
@@ -363,32 +359,3 @@ def take_over(job: Job, level: int, slot: int) -> bool:
         _producers[transactional_id] = held  # not before: a process whose attempt failed here holds nothing yet
         return True
     return False
-
-
-def committed(job: Job, tasks: list[tuple[int, int]]) -> dict[tuple[int, int], Commit]:
-    """The last committed pass of each task."""
-    asked = [TopicPartition(job.commits_topic(s), p) for s, p in tasks]
-    found = _ask_committed(job, asked)
-    return {
-        task: Commit(at.offset - 1, at.metadata or "") for task, at in zip(tasks, found, strict=True) if at.offset >= 0
-    }
-
-
-def _ask_committed(job: Job, asked: list[TopicPartition]) -> list[TopicPartition]:
-    """A coordinator that moves or loads says so for a while, and the client library passes that on."""
-    deadline = time.monotonic() + _COORDINATOR_SECONDS
-    while True:
-        try:
-            return committer(job).committed(asked, timeout=10)  # type: ignore[no-any-return]
-        except KafkaException as error:
-            if error.args[0].code() not in _COORDINATOR_MOVES or time.monotonic() > deadline:
-                raise translate(error, job.kafka["consumer"]) from error
-            time.sleep(0.05)
-
-
-def committer(job: Job) -> Any:
-    """This process's member of the group whose offsets say what was committed."""
-    consumer = _committers.get(job.commits_group)
-    if consumer is None:
-        consumer = _committers[job.commits_group] = open_consumer(job.kafka["consumer"], group_id=job.commits_group)
-    return consumer

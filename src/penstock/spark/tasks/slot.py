@@ -20,9 +20,10 @@ from penstock.spark.job import Job
 from penstock.spark.layout import Pass
 from penstock.spark.punctuation import may_punctuate
 from penstock.spark.rows import METRICS, PLAN, RECORDS, Row, unpack
+from penstock.spark.tasks.commits import Commit, committed
 from penstock.spark.tasks.host import Done, TaskHost, Work, host
 from penstock.spark.tasks.inputs import Inbound
-from penstock.spark.tasks.outputs import Commit, SlotOutput, committed, take_over
+from penstock.spark.tasks.outputs import SlotOutput, take_over
 
 _seen: set[tuple[str, int, int]] = set()  # (run, level, slot) whose last batch this process hosted to its end
 
