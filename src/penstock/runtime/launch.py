@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.kafka.admin import Admin
 from penstock.runtime.as_run import as_run
-from penstock.runtime.checkpoint import OVERRIDE, Remembered, check_unchanged, recall, remember, write
+from penstock.runtime.checkpoint import OVERRIDE, Remembered, check_kinds, check_unchanged, recall, remember, write
 from penstock.runtime.client_roles import client_roles, start_policy
 from penstock.runtime.commit_topics import make_commit_topics, refuse_lost_checkpoint
 from penstock.runtime.reset_marker import refuse_unfinished_reset
@@ -108,8 +108,11 @@ def _lay_out(
     layout = lay_out(topology, partition_counts(topology, existing), {} if before is None else before.internal_topics)
     dead_letters = settings["errors.dead.letter.queue.topic.name"]
     require_outputs(topology, existing, [(dead_letters, "the dead letter topic")] if dead_letters else [])
-    if before is not None and settings[OVERRIDE] != "allow":
-        check_unchanged(before, remember(topology, layout.partitions), checkpoint)
+    if before is not None:
+        now = remember(topology, layout.partitions)
+        check_kinds(before, now, checkpoint)
+        if settings[OVERRIDE] != "allow":
+            check_unchanged(before, now, checkpoint)
     return layout
 
 
