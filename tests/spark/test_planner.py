@@ -130,6 +130,23 @@ def test_a_task_waits_for_a_partition_without_data(tmp_path: Path) -> None:
     assert planner.next(start)["topics"] == {"orders": {"0": 5}, "prices": {"0": 0}}
 
 
+def test_a_stream_with_a_new_key_waits_for_the_table_it_is_joined_with(tmp_path: Path) -> None:
+    kafka, clock = FakeKafka(), Clock()
+    kafka.add("orders", range(5))
+    kafka.add("prices", [])
+    builder = StreamsBuilder()
+    orders = builder.stream("orders", **SERDES).select_key(lambda value: value)
+    orders.join(builder.table("prices", **SERDES), lambda order, price: order).to("out")
+    planner = Planner(
+        make_job(builder, {"orders": 1, "prices": 1}, tmp_path, max_task_idle_ms=200), kafka, kafka, clock
+    )
+    start = planner.initial()
+    assert planner.next(start) is start
+    kafka.add("prices", [3])
+    clock.now += 100
+    assert planner.next(start)["topics"] == {"orders": {"0": 5}, "prices": {"0": 1}}
+
+
 def test_punctuation_makes_batches_without_data(kafka: FakeKafka, tmp_path: Path) -> None:
     from penstock import PunctuationType
 

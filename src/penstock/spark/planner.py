@@ -58,7 +58,8 @@ class Planner:
         self._globals = [at for at in everything if at[0] in followed]
         self._inputs = [at for at in everything if at[0] not in followed and at[0] not in job.topology.internal_topics]
         self._groups = together(job.layout, job.topology.internal_topics, self._inputs)
-        self._idle = IdleWait(task_inputs(job.layout, self._inputs), job.config.max_task_idle_ms)
+        waited_for = task_inputs(job.layout, job.topology.internal_topics, self._inputs)
+        self._idle = IdleWait(waited_for, job.config.max_task_idle_ms)
         self._time_line = TimeLine(samples.time_at, kafka.offsets_for_time)
         self._new: dict[PartitionId, int] = {}
 
