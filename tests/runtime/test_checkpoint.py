@@ -23,7 +23,8 @@ def test_a_checkpoint_remembers_stores_and_the_partitions_of_repartition_topics(
     assert recall(folder) is None
     now = remember(counting(rekeyed=True), {"orders": 3, "by-value-repartition": 3})
     kinds = {"counts": "timestamped key value"}
-    assert now == Remembered({"counts": 1}, {"by-value-repartition": 3}, [], now.history, kinds)
+    sources = {"0": ["orders"], "1": []}
+    assert now == Remembered({"counts": 1}, {"by-value-repartition": 3}, [], now.history, kinds, sources)
     write(folder, now)
     assert recall(folder) == now
     check_unchanged(now, now, folder)
@@ -35,7 +36,8 @@ def test_a_checkpoint_has_one_history_until_it_is_removed(tmp_path: Path) -> Non
     first = recall(folder)
     assert first is not None
     write(folder, remember(topology, counts, slots=[1], before=first))
-    assert recall(folder) == Remembered({"counts": 0}, {}, [1], first.history, {"counts": "timestamped key value"})
+    kinds, sources = {"counts": "timestamped key value"}, {"0": ["orders"]}
+    assert recall(folder) == Remembered({"counts": 0}, {}, [1], first.history, kinds, sources)
     (tmp_path / "application.json").unlink()
     write(folder, remember(topology, counts, slots=[1], before=recall(folder)))
     after = recall(folder)

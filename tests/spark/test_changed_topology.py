@@ -67,3 +67,32 @@ def test_rows_of_another_kind_are_never_taken(world: World) -> None:
             world.count("counts", windows=True, changed=changed)
     world.count("by-window", windows=True, changed="allow")
     assert world.results() == [1, 3]
+
+
+def copying(out: str, *topics: str) -> StreamsBuilder:
+    builder = StreamsBuilder()
+    for topic in topics:
+        builder.stream(topic, key_serde="bytes", value_serde="bytes").to(out, key_serde="bytes", value_serde="bytes")
+    return builder
+
+
+def test_no_sub_topology_is_taken_for_another_that_has_committed(
+    broker: LocalBroker, topic: TopicFactory, tmp_path: Path
+) -> None:
+    kafka, first, second, third, out = Kafka(broker.bootstrap_servers), topic("1"), topic("2"), topic("3"), topic("out")
+    settings = {
+        "bootstrap_servers": broker.bootstrap_servers,
+        "application_id": f"app-{out}",
+        "processing_guarantee": "exactly_once_v2",
+    }
+    kafka.send(second, ("k", "v", 1))
+    InProcess(copying(out, first, second), tmp_path, **settings).batch(commit=False)
+    with pytest.raises(TopologyError) as raised:
+        InProcess(copying(out, third, first, second), tmp_path, **settings)
+    assert str(raised.value).startswith(
+        f"the last batch in {tmp_path / 'checkpoint'} was cut off, and sub-topologies have other numbers now: "
+        f"0 (read {first} before, reads {third} now); 1 (read {second} before, reads {first} now)"
+    )
+    InProcess(copying(out, first, second, third), tmp_path, **settings).batches()
+    InProcess(copying(out, third, first, second), tmp_path, **settings).batches()
+    assert [m.value() for m in kafka.read_settled(out)] == [b"v"]

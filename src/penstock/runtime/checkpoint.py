@@ -25,6 +25,7 @@ class Remembered:
         slots: How many slots of each level write in transactions; none without them.
         history: Names the life of the checkpoint, which ends with a reset.
         kinds: The kind of each store that there is or was.
+        sources: The topics of Kafka that each sub-topology reads, by its number.
     """
 
     stores: dict[str, int]
@@ -32,6 +33,7 @@ class Remembered:
     slots: list[int] = field(default_factory=list)
     history: str = field(default_factory=lambda: uuid.uuid4().hex)
     kinds: dict[str, str] = field(default_factory=dict)
+    sources: dict[str, list[str]] = field(default_factory=dict)
 
 
 def remember(
@@ -49,7 +51,11 @@ def remember(
     builders = [topology.stores[store] for store in stores]
     kinds = {b.name: _kind(b) for b in builders if b.kind != "custom"}  # those leave no rows
     topics = {name: partitions[name] for name in topology.internal_topics}
-    now = Remembered(stores, topics, list(slots), kinds=kinds)
+    sources = {
+        str(part.id): sorted({*part.source_topics, *part.source_patterns} - topology.internal_topics.keys())
+        for part in topology.subtopologies()
+    }
+    now = Remembered(stores, topics, list(slots), kinds=kinds, sources=sources)
     # The rows of a store that is gone are kept, and so is what they are.
     return now if before is None else replace(now, history=before.history, kinds={**before.kinds, **kinds})
 
@@ -90,6 +96,27 @@ def check_kinds(before: Remembered, now: Remembered, checkpoint: str) -> None:
         raise TopologyError(
             f"the state in {checkpoint} has stores of these names, but of another kind: {', '.join(other)}",
             hint="Give the store another name, under which it starts empty, or use a new application.id.",
+        )
+
+
+def check_numbers(before: Remembered, now: Remembered, checkpoint: str) -> None:
+    """Refuse other sub-topologies under the numbers of those that are in the middle of a batch.
+
+    Kafka knows by number which of them have committed it: another one would be taken to have done so, too.
+
+    Raises:
+        TopologyError: There are such numbers.
+    """
+    other = [
+        f"{number} (read {', '.join(topics) or 'no topic'} before, reads {', '.join(now.sources[number]) or 'none'} now)"
+        for number, topics in sorted(before.sources.items())
+        if number in now.sources and topics != now.sources[number] and not {*topics} & {*now.sources[number]}
+    ]
+    if other:
+        raise TopologyError(
+            f"the last batch in {checkpoint} was cut off, and sub-topologies have other numbers now: {'; '.join(other)}",
+            hint="Let the application finish the batch with its earlier streams (functions may be mended), then change "
+            "them. Or add new streams behind the others.",
         )
 
 
