@@ -85,6 +85,7 @@ class TestProcessing:
         with driver(builder, processing=asked) as d:
             d.create_input_topic("in").pipe_key_value_list([("k", "a"), ("k", "x"), ("k", "b")])
             read = {t: d.create_output_topic(t).read_values_to_list() for t in ("before", "behind", "after")}
+            assert d.metrics["processing error"] == d.dropped_records == 1
         assert read == {"before": ["a", "x", "b"], "behind": ["a", "b"], "after": ["a", "x", "b"]}
         ((context, record, error, _),) = asked.questions
         assert (context.processor_node_id, context.offset, record.value, str(error)) == ("check", 1, "x", "no x")

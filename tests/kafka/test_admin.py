@@ -27,8 +27,13 @@ def test_a_topic_from_creation_to_deletion(admin: Admin, name: str) -> None:
     assert described.partitions[0].leader in described.partitions[0].in_sync
     with pytest.raises(TopicExists, match=f"Topic '{name}' exists already"):
         admin.create_topic(name)
+    first = admin.topic_ids([name, "no-such-topic"])
     admin.delete_topics([name])
     assert name not in admin.topics()
+    assert admin.topic_ids([name]) == {}
+    admin.create_topic(name)
+    assert list(first) == list(admin.topic_ids([name])) == [name]
+    assert first != admin.topic_ids([name])
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ class FakeKafka:
     logs: dict[At, Log] = field(default_factory=dict)
     groups: dict[str, dict[At, GroupOffset]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
+    made: dict[str, int] = field(default_factory=dict)
 
     def add(
         self,
@@ -64,6 +65,10 @@ class FakeKafka:
 
     def group_offsets(self, group: str, partitions: Any) -> dict[At, GroupOffset]:
         return {at: o for at, o in self.groups.get(group, {}).items() if at in partitions}
+
+    def topic_ids(self, names: Any) -> dict[str, str]:
+        """By how often a topic was made."""
+        return {name: f"{name} {self.made.get(name, 1)}" for name in names}
 
     def _log(self, at: At) -> Log:
         if at not in self.logs:

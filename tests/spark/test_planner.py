@@ -58,7 +58,7 @@ def test_a_batch_goes_from_the_start_to_the_end(kafka: FakeKafka, tmp_path: Path
     start = planner.initial()
     assert start == {"batch": -1, "clock": 0, "ticked": 0, "topics": {"a": {"0": 10}}, "globals": {}}
     end = planner.next(start)
-    assert end == {"batch": 0, "clock": 1000, "ticked": 0, "topics": {"a": {"0": 20}}, "globals": {}}
+    assert end == {**start, "batch": 0, "clock": 1000, "topics": {"a": {"0": 20}}, "ids": {"a": "a 1"}}
     assert ranges(planner, start, end) == {("a", 0): (10, 20)}
     assert records_between(start, end) == 10
     assert planner.next(end) is end, "nothing new, no batch"
@@ -128,6 +128,23 @@ def test_a_task_waits_for_a_partition_without_data(tmp_path: Path) -> None:
     assert planner.next(start) is start
     clock.now += 1
     assert planner.next(start)["topics"] == {"orders": {"0": 5}, "prices": {"0": 0}}
+
+
+def test_a_stream_with_a_new_key_waits_for_the_table_it_is_joined_with(tmp_path: Path) -> None:
+    kafka, clock = FakeKafka(), Clock()
+    kafka.add("orders", range(5))
+    kafka.add("prices", [])
+    builder = StreamsBuilder()
+    orders = builder.stream("orders", **SERDES).select_key(lambda value: value)
+    orders.join(builder.table("prices", **SERDES), lambda order, price: order).to("out")
+    planner = Planner(
+        make_job(builder, {"orders": 1, "prices": 1}, tmp_path, max_task_idle_ms=200), kafka, kafka, clock
+    )
+    start = planner.initial()
+    assert planner.next(start) is start
+    kafka.add("prices", [3])
+    clock.now += 100
+    assert planner.next(start)["topics"] == {"orders": {"0": 5}, "prices": {"0": 1}}
 
 
 def test_punctuation_makes_batches_without_data(kafka: FakeKafka, tmp_path: Path) -> None:
@@ -225,6 +242,24 @@ def test_a_topic_that_was_made_again_is_read_from_its_first_record(tmp_path: Pat
     assert planner.next(end) is end, "noticed once"
 
 
+@pytest.mark.parametrize("records", [5, 8])
+def test_also_if_it_is_as_long_as_the_old_one_by_now(records: int, tmp_path: Path) -> None:
+    kafka = FakeKafka()
+    kafka.add("a", range(5))
+    planner = Planner(make_job(stream("a"), {"a": 1}, tmp_path), kafka, kafka, Clock())
+    end = planner.next(planner.initial())
+    kafka.made["a"] = 2
+    kafka.add("a", range(records))
+    with pytest.raises(
+        DataLossError, match=f"offset 5 of a-0 is next, .* 0 to {records} of another topic of that name"
+    ):
+        Planner(make_job(stream("a"), {"a": 1}, tmp_path), kafka, kafka, Clock()).next(end)
+    goes_on = Planner(make_job(stream("a"), {"a": 1}, tmp_path, fail_on_data_loss=False), kafka, kafka, Clock())
+    later = goes_on.next(end)
+    assert ranges(goes_on, end, later) == {("a", 0): (0, records)}
+    assert goes_on.next(later) is later, "noticed once"
+
+
 def gone_and_back(
     kafka: FakeKafka, tmp_path: Path, start: dict[str, Any], again: Callable[[], None]
 ) -> dict[At, tuple[int, int]]:
@@ -251,14 +286,19 @@ def gone_and_back(
 
 
 @pytest.mark.parametrize("start", [{}, {"positions": {"b": {"0": 1000}}}, {"positions": {"b": "latest"}}])
-@pytest.mark.parametrize("records", [10, 1500])
+@pytest.mark.parametrize("records", [10, 1500, 7000])
 def test_a_topic_of_a_pattern_that_is_made_again_is_read_from_its_first_record(
     records: int, start: dict[str, Any], tmp_path: Path
 ) -> None:
     """Not from where the old one started: those of the new one before that were passed over, or the start refused."""
     kafka = FakeKafka()
     kafka.add("b", range(1000))
-    read = gone_and_back(kafka, tmp_path, start, lambda: kafka.add("b", range(records)))
+
+    def again() -> None:
+        kafka.made["b"] = 2 if records > 5000 else 1  # a shorter one is known to be another also by that
+        kafka.add("b", range(records))
+
+    read = gone_and_back(kafka, tmp_path, start, again)
     assert read["b", 0] == (0, records)
 
 

@@ -30,6 +30,9 @@ class TaskFailed(StreamsError):
     """A task that stops: the handler said so, or there is none. Guards let it pass."""
 
 
+_SKIPPED = "processing error"
+
+
 class Guards:
     """The three handlers of a task and what they decide."""
 
@@ -100,6 +103,7 @@ class Guards:
         node = node or failing_node(error)
         if self._ask(self._processing, node, record, error).action is not Action.RESUME:
             raise self.failure(error, node) from error
+        self._context.dropped[_SKIPPED] = self._context.dropped.get(_SKIPPED, 0) + 1
 
     def production_failed(self, node: str, record: Any, error: Exception, origin: Origin) -> bool:
         """True if this output is to be skipped, False if it is to be sent again."""

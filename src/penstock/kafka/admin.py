@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
-from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import ConfigResource, NewPartitions, NewTopic, OffsetSpec
 
 from penstock.kafka.client_log import logger
@@ -175,6 +175,18 @@ class Admin:
         if wanted:
             self._call(partial(self._client.delete_topics, wanted, operation_timeout=REQUEST_SECONDS))
             self._wait(lambda: not self.topics().keys() & set(wanted))
+
+    def topic_ids(self, names: Iterable[str]) -> dict[str, str]:
+        """The ids of those of the topics that exist: one that is deleted and made again has another one."""
+        existing = self.topics()
+        wanted = [name for name in names if name in existing]
+        if not wanted:
+            return {}
+        found = self._call(
+            lambda: self._client.describe_topics(TopicCollection(wanted), request_timeout=REQUEST_SECONDS),
+            topic=wanted[0],
+        )
+        return {name: str(topic.topic_id) for name, topic in found.items()}
 
     def describe_topic(self, name: str) -> TopicDescription:
         """A topic with its partitions, their offsets, and the settings given to it."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from penstock.errors import TopologyError
+from penstock.state.builders import StoreBuilder
 from penstock.state.disk.checkpoint_files import read_json, write_json
 from penstock.topology.topology import Topology
 
@@ -23,12 +24,16 @@ class Remembered:
         internal_topics: Number of partitions of each repartition topic: state is spread by it, so it never changes.
         slots: How many slots of each level write in transactions; none without them.
         history: Names the life of the checkpoint, which ends with a reset.
+        kinds: The kind of each store that there is or was.
+        sources: The topics of Kafka that each sub-topology reads, by its number.
     """
 
     stores: dict[str, int]
     internal_topics: dict[str, int]
     slots: list[int] = field(default_factory=list)
     history: str = field(default_factory=lambda: uuid.uuid4().hex)
+    kinds: dict[str, str] = field(default_factory=dict)
+    sources: dict[str, list[str]] = field(default_factory=dict)
 
 
 def remember(
@@ -42,12 +47,27 @@ def remember(
         slots: How many slots of each level write in transactions.
         before: What was remembered until now, if it is not a new checkpoint.
     """
-    now = Remembered(
-        {store: part.id for part in topology.subtopologies() for store in part.stores},
-        {name: partitions[name] for name in topology.internal_topics},
-        list(slots),
-    )
-    return now if before is None else replace(now, history=before.history)
+    stores = {store: part.id for part in topology.subtopologies() for store in part.stores}
+    builders = [topology.stores[store] for store in stores]
+    kinds = {b.name: _kind(b) for b in builders if b.kind != "custom"}  # those leave no rows
+    topics = {name: partitions[name] for name in topology.internal_topics}
+    sources = {
+        str(part.id): sorted({*part.source_topics, *part.source_patterns} - topology.internal_topics.keys())
+        for part in topology.subtopologies()
+    }
+    now = Remembered(stores, topics, list(slots), kinds=kinds, sources=sources)
+    # The rows of a store that is gone are kept, and so is what they are.
+    return now if before is None else replace(now, history=before.history, kinds={**before.kinds, **kinds})
+
+
+def _kind(builder: StoreBuilder) -> str:
+    """What the rows of a store look like."""
+    parts = [builder.kind.replace("_", " ")]
+    if getattr(builder, "retain_duplicates", False):
+        parts.append("with duplicates")
+    if getattr(builder, "on_close", False):
+        parts.append("emitted when closed")
+    return " ".join(parts)
 
 
 def recall(checkpoint: str) -> Remembered | None:
@@ -59,6 +79,45 @@ def recall(checkpoint: str) -> Remembered | None:
 def write(checkpoint: str, remembered: Remembered) -> None:
     """Keep it."""
     write_json(checkpoint, FILE, asdict(remembered))
+
+
+def check_kinds(before: Remembered, now: Remembered, checkpoint: str) -> None:
+    """Refuse a store that would read rows of another kind of store.
+
+    Raises:
+        TopologyError: There is one; the text lists all of them.
+    """
+    other = [
+        f"{store} ({before.kinds[store]} before, {kind} now)"
+        for store, kind in sorted(now.kinds.items())
+        if before.kinds.get(store, kind) != kind
+    ]
+    if other:
+        raise TopologyError(
+            f"the state in {checkpoint} has stores of these names, but of another kind: {', '.join(other)}",
+            hint="Give the store another name, under which it starts empty, or use a new application.id.",
+        )
+
+
+def check_numbers(before: Remembered, now: Remembered, checkpoint: str) -> None:
+    """Refuse other sub-topologies under the numbers of those that are in the middle of a batch.
+
+    Kafka knows by number which of them have committed it: another one would be taken to have done so, too.
+
+    Raises:
+        TopologyError: There are such numbers.
+    """
+    other = [
+        f"{number} (read {', '.join(topics) or 'no topic'} before, reads {', '.join(now.sources[number]) or 'none'} now)"
+        for number, topics in sorted(before.sources.items())
+        if number in now.sources and topics != now.sources[number] and not {*topics} & {*now.sources[number]}
+    ]
+    if other:
+        raise TopologyError(
+            f"the last batch in {checkpoint} was cut off, and sub-topologies have other numbers now: {'; '.join(other)}",
+            hint="Let the application finish the batch with its earlier streams (functions may be mended), then change "
+            "them. Or add new streams behind the others.",
+        )
 
 
 def check_unchanged(before: Remembered, now: Remembered, checkpoint: str) -> None:

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.kafka.admin import Admin
 from penstock.runtime.as_run import as_run
-from penstock.runtime.checkpoint import OVERRIDE, Remembered, check_unchanged, recall, remember, write
+from penstock.runtime.checkpoint import (
+    OVERRIDE,
+    Remembered,
+    check_kinds,
+    check_numbers,
+    check_unchanged,
+    recall,
+    remember,
+    write,
+)
 from penstock.runtime.client_roles import client_roles, start_policy
 from penstock.runtime.commit_topics import make_commit_topics, refuse_lost_checkpoint
 from penstock.runtime.reset_marker import refuse_unfinished_reset
@@ -101,6 +110,7 @@ def _lay_out(
 ) -> Layout:
     """Lay the tasks out as the checkpoint knows them: repartition topics keep the partitions they started with."""
     from penstock.spark.layout import lay_out
+    from penstock.spark.query_log import is_cut_off
 
     existing = admin.topics()
     if before is None and settings.exactly_once and settings["penstock.restore"] != "changelog":
@@ -108,8 +118,13 @@ def _lay_out(
     layout = lay_out(topology, partition_counts(topology, existing), {} if before is None else before.internal_topics)
     dead_letters = settings["errors.dead.letter.queue.topic.name"]
     require_outputs(topology, existing, [(dead_letters, "the dead letter topic")] if dead_letters else [])
-    if before is not None and settings[OVERRIDE] != "allow":
-        check_unchanged(before, remember(topology, layout.partitions), checkpoint)
+    if before is not None:
+        now = remember(topology, layout.partitions)
+        check_kinds(before, now, checkpoint)
+        if settings.exactly_once and is_cut_off(checkpoint):
+            check_numbers(before, now, checkpoint)
+        if settings[OVERRIDE] != "allow":
+            check_unchanged(before, now, checkpoint)
     return layout
 
 

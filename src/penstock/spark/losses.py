@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 from penstock.errors import MissingSourceTopicError, StreamsError
 from penstock.spark.offsets import PartitionId, Positions
@@ -16,7 +16,7 @@ class DataLossError(StreamsError):
 
 
 def skip_lost(
-    begin: Positions, starts: Positions, ends: Positions, *, fail: bool
+    begin: Positions, starts: Positions, ends: Positions, *, fail: bool, made_again: Container[PartitionId] = ()
 ) -> tuple[dict[PartitionId, int], int]:
     """Where partitions go on whose next records are gone, and how many offsets that skips.
 
@@ -25,16 +25,22 @@ def skip_lost(
         starts: First offset each of them holds.
         ends: Offset behind the last one.
         fail: Raise instead.
+        made_again: Partitions whose topic is another one under the same name.
 
     Raises:
         DataLossError: There are such partitions, and `fail` is set.
     """
     moved = {
-        at: starts[at] for at, offset in begin.items() if at in starts and (offset < starts[at] or offset > ends[at])
+        at: starts[at]
+        for at, offset in begin.items()
+        if at in starts and not (offset == starts[at] if at in made_again else starts[at] <= offset <= ends[at])
     }
     if not moved:
         return {}, 0
-    texts = [_describe(at, begin[at], starts[at], ends[at]) for at in sorted(moved)]
+    texts = [
+        _describe(at, begin[at], starts[at], ends[at]) + (" of another topic of that name" if at in made_again else "")
+        for at in sorted(moved)
+    ]
     if fail:
         raise DataLossError(
             "; ".join(texts[:5]) + (f"; and {len(texts) - 5} more partitions" if len(texts) > 5 else ""),

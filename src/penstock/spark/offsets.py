@@ -8,7 +8,7 @@ from typing import Any
 PartitionId = tuple[str, int]
 Positions = Mapping[PartitionId, int]
 # {"batch": n, "clock": ms, "ticked": ms, "lost": n, "topics": {topic: {partition: offset}}, "globals": ..., "begins": ...,
-# "left": ...}
+# "left": ..., "ids": {topic: id}}
 Offsets = dict[str, Any]
 
 
@@ -20,6 +20,7 @@ def pack(
     followed: Positions | None = None,
     begins: Positions | None = None,
     left: Positions | None = None,
+    ids: Mapping[str, str] | None = None,
     ticked: int = 0,
     lost: int = 0,
 ) -> Offsets:
@@ -32,6 +33,7 @@ def pack(
         followed: How far the topics of global tables are to be followed.
         begins: Where partitions begin in this batch, if that is not where the batch before ended.
         left: How far topics were read that are not read any more; where they go on if they come back.
+        ids: Kafka's ids of the topics, those that are not read any more included.
         ticked: Wall clock of the last punctuation.
         lost: Records that retention removed before they were read, since the query began.
     """
@@ -46,6 +48,8 @@ def pack(
         end["begins"] = _nested(begins)
     if left:
         end["left"] = _nested(left)
+    if ids:
+        end["ids"] = dict(ids)
     if lost:
         end["lost"] = lost
     return end

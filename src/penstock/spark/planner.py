@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Protocol
 
 from penstock.interpreter.context import wall_clock_ms
@@ -58,9 +59,11 @@ class Planner:
         self._globals = [at for at in everything if at[0] in followed]
         self._inputs = [at for at in everything if at[0] not in followed and at[0] not in job.topology.internal_topics]
         self._groups = together(job.layout, job.topology.internal_topics, self._inputs)
-        self._idle = IdleWait(task_inputs(job.layout, self._inputs), job.config.max_task_idle_ms)
+        waited_for = task_inputs(job.layout, job.topology.internal_topics, self._inputs)
+        self._idle = IdleWait(waited_for, job.config.max_task_idle_ms)
         self._time_line = TimeLine(samples.time_at, kafka.offsets_for_time)
         self._new: dict[PartitionId, int] = {}
+        self._ids: dict[str, str] | None = None
 
     def initial(self) -> Offsets:
         """Where a new application starts; one whose checkpoint was lost counts its batches on."""
@@ -72,9 +75,10 @@ class Planner:
         now = self._clock()
         known = unpack(start)
         left = self._left(start, known)
-        begin = self._begin(known, left, now)
+        again = self._made_again(start.get("ids", {}))
+        begin = self._begin(known, left, again, now)
         ends = self._ends()
-        moved, lost = self._skip_lost(begin, ends)
+        moved, lost = self._skip_lost(begin, ends, {at for at in known if at[0] in again})
         begin |= moved
         ready = self._idle.ready({at: max(0, ends[at] - begin[at]) for at in self._inputs}, now)
         tick = self._ticks.is_due(start["batch"], start.get("ticked", 0), now)
@@ -87,6 +91,7 @@ class Planner:
             followed=self._kafka.end_offsets(self._globals, committed=True) if self._globals else {},
             begins={at: offset for at, offset in begin.items() if known.get(at) != offset},
             left={at: offset for at, offset in left.items() if at not in begin},
+            ids={**start.get("ids", {}), **(self._ids or {})},
             ticked=now if tick else start.get("ticked", 0),
             lost=start.get("lost", 0) + lost,
         )
@@ -96,15 +101,25 @@ class Planner:
         inputs = set(self._inputs)
         return {**unpack(start, "left"), **{at: offset for at, offset in known.items() if at not in inputs}}
 
-    def _begin(self, known: Positions, left: Positions, now: int) -> dict[PartitionId, int]:
+    def _made_again(self, before: Mapping[str, str]) -> set[str]:
+        """Topics that are other ones than those that were read under their names.
+
+        Asked once: whatever comes and goes while the application runs makes the query, and so the planner, start again.
+        """
+        if self._ids is None:
+            with suppress(TopicMissing):  # it is said better where its end is asked for
+                self._ids = self._kafka.topic_ids(sorted({topic for topic, _ in self._inputs}))
+        return {topic for topic, now in (self._ids or {}).items() if before.get(topic, now) != now}
+
+    def _begin(self, known: Positions, left: Positions, other_topics: set[str], now: int) -> dict[PartitionId, int]:
         """Where the next batch begins: the end of the last one, or for new partitions where they are to start."""
         new = [at for at in self._inputs if at not in known and at not in self._new]
         back = {at: left[at] for at in new if at in left}
         others: set[str] = set()
         if back:
-            # As a consumer group does, a topic that comes back goes on. One that is shorter now is another topic.
+            # As a consumer group does, a topic that comes back goes on. One that was made again is another topic.
             ends = self._kafka.end_offsets(back, committed=True)
-            others = {at[0] for at, offset in back.items() if offset > ends[at]}
+            others = {at[0] for at, offset in back.items() if at[0] in other_topics or offset > ends[at]}
             self._new |= {at: offset for at, offset in back.items() if at[0] not in others}
             new = [at for at in new if at not in self._new]
         if new:
@@ -120,10 +135,12 @@ class Planner:
             nodes = [n for n in self._job.topology.nodes.values() if isinstance(n, SourceNode)]
             raise topic_deleted(error.topic, {n.name: n.line for n in nodes if reads(n, error.topic)}) from error
 
-    def _skip_lost(self, begin: Positions, ends: Positions) -> tuple[dict[PartitionId, int], int]:
-        asked = {at: offset for at, offset in begin.items() if offset != ends[at]}
+    def _skip_lost(
+        self, begin: Positions, ends: Positions, again: set[PartitionId]
+    ) -> tuple[dict[PartitionId, int], int]:
+        asked = {at: offset for at, offset in begin.items() if offset != ends[at] or at in again}
         starts = self._kafka.start_offsets(asked) if asked else {}
-        return skip_lost(asked, starts, ends, fail=self._job.fail_on_data_loss)
+        return skip_lost(asked, starts, ends, fail=self._job.fail_on_data_loss, made_again=again)
 
     def _budget(self, begin: Positions, ready: Positions) -> Budget:
         limits, sizes = self._job.limits, dict[str, float]()

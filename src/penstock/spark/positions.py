@@ -26,6 +26,8 @@ class KafkaOffsets(Protocol):
 
     def group_offsets(self, group: str, partitions: Any) -> Mapping[PartitionId, Any]: ...
 
+    def topic_ids(self, names: Iterable[str]) -> dict[str, str]: ...
+
 
 def decide_start(
     job: Job,

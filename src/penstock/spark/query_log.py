@@ -25,6 +25,12 @@ def last_planned(checkpoint: str) -> Offsets | None:
     return None if planned is None else _read(fs, f"{root}/query/offsets/{planned}")
 
 
+def is_cut_off(checkpoint: str) -> bool:
+    """Whether the last planned batch is not done, so that it is done again."""
+    done, planned = last_done(checkpoint), last_planned(checkpoint)
+    return planned is not None and (done is None or planned["batch"] > done["batch"])
+
+
 def _read(fs: Any, path: str) -> Offsets:
     """A file of the log: a version, a line about the batch, then a line for each source, of which there is one."""
     with fs.open_input_stream(path) as file:

@@ -20,7 +20,7 @@ from penstock.spark.changelogs import Changelog, changelogs
 from penstock.spark.job import Job
 from penstock.spark.layout import batch_of
 from penstock.spark.offsets import PartitionId, unpack
-from penstock.spark.query_log import last_done, last_planned
+from penstock.spark.query_log import is_cut_off, last_done
 from penstock.spark.task_restore import RestoreListener, TaskRestore
 from penstock.state.disk.segments import filesystem
 
@@ -70,16 +70,10 @@ def restore_lost_state(job: Job, admin: Admin, listener: RestoreListener | None 
     try:
         for (subtopology, partition), logs in sorted(lost.tasks.items()):
             ranges = _ranges(admin, logs, partition, _positions(job, admin, done))
-            restore.run(subtopology, partition, ranges, after_batch=batch, replays=_replays(job))
+            restore.run(subtopology, partition, ranges, after_batch=batch, replays=is_cut_off(job.checkpoint))
     finally:
         restore.close()
     return job
-
-
-def _replays(job: Job) -> bool:
-    """Whether Spark will do its last planned batch again."""
-    done, planned = last_done(job.checkpoint), last_planned(job.checkpoint)
-    return planned is not None and (done is None or planned["batch"] > done["batch"])
 
 
 def _find_lost(job: Job, admin: Admin, *, done_before: bool) -> _Lost:

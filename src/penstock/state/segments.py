@@ -3,7 +3,7 @@
 Window and session stores keep their rows in segments of time, so that the rows of one key in a span of time are a
 few short ranges, and old rows go away by deleting a range of keys:
 
-    00                                        store time, sequence number
+    00                                        store time, sequence number, segment interval
     01 segment(8) escaped-key time...         a row; the segment is the row's time divided by the segment interval
     02 time(8)... key                         index of rows by time, in stores that are emitted when windows close
 """
@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from penstock.state.bytes_store import BytesStore
-from penstock.state.ordered_bytes import LONG, pack_long
+from penstock.state.ordered_bytes import LONG, pack_long, unpack_long
 
 _META = b"\x00"
 _ROW = b"\x01"
 _INDEX = b"\x02"
+_INTERVAL = 16  # where the interval is in what is kept under _META
 
 
 def default_segment_interval(retention: int) -> int:
@@ -42,12 +43,14 @@ class Segments:
         rows: BytesStore,
         retention: int,
         *,
+        suffix: int,
         persistent: bool,
         on_close: bool,
         shown_longer: int,
         drop: Callable[[], None],
     ) -> None:
         self._rows = rows
+        self._suffix = suffix
         self._interval = default_segment_interval(retention)
         self._retention = retention
         self._shown = retention - 1 + shown_longer
@@ -57,9 +60,20 @@ class Segments:
         self._emitted = -1
         meta = rows.get(_META)
         self.observed_time, self.sequence = (-1, 0) if meta is None else _read_meta(meta)
-        self._saved = (self.observed_time, self.sequence)
+        self._saved = meta
+        if meta is not None and len(meta) > _INTERVAL and unpack_long(meta, _INTERVAL)[0] != self._interval:
+            self._move()
         self.first_visible = self.observed_time - self._shown
         self._first_kept = max(self.first_visible, 0) // self._interval
+
+    def _move(self) -> None:
+        """The retention is another than when the rows were written, and so is the interval: they belong into others."""
+        for key, row in self._rows.range(_ROW, _INDEX):
+            time = unpack_long(key, len(key) - self._suffix)[0]
+            place = _ROW + pack_long(time // self._interval) + key[9:]
+            if place != key:
+                self._rows.delete(key)
+                self._rows.put(place, row)
 
     # Time
 
@@ -98,10 +112,10 @@ class Segments:
             self._drop()
 
     def save(self) -> None:
-        """Write store time and sequence number, if they changed."""
-        now = (self.observed_time, self.sequence)
-        if now != self._saved:
-            self._rows.put(_META, LONG.pack(now[0]) + LONG.pack(now[1]))
+        """Write store time, sequence number and interval, if they changed."""
+        now = LONG.pack(self.observed_time) + LONG.pack(self.sequence) + LONG.pack(self._interval)
+        if now != self._saved and self.observed_time >= 0:
+            self._rows.put(_META, now)
             self._saved = now
 
     # Rows

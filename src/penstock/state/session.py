@@ -46,6 +46,7 @@ class SessionStore(TypedStore[K, V]):
         self._segments = Segments(
             self._rows,
             retention,
+            suffix=16,
             persistent=persistent,
             on_close=on_close,
             shown_longer=0,

@@ -2,7 +2,7 @@
 
 Rows in the bytes store:
 
-    00                                   store time
+    00                                   store time, segment interval
     01 key                               the latest version: timestamp(8), then 00 for a tombstone or 01 value
     02 escaped-key inverted-time(8)      an older version: 00 for a tombstone or 01 value; newest first
     03 segment(8) key                    the key has versions that end in this segment of time: look at it when that is over
@@ -76,6 +76,15 @@ class VersionedKeyValueStore(TypedStore[K, V]):
         meta = self._rows.get(_META)
         self.observed_time = -1 if meta is None else unpack_long(meta)[0]
         self._first_kept = self._oldest_visible // self._interval
+        if meta is not None and len(meta) > 8 and unpack_long(meta, 8)[0] != self._interval:
+            self._note_again(unpack_long(meta, 8)[0])
+
+    def _note_again(self, interval: int) -> None:
+        """The history is another than when keys were noted, and so is the interval: their segments have other numbers."""
+        for note, _ in self._rows.range(_EXPIRY, _EXPIRY + _END):
+            self._rows.delete(note)
+            last = (unpack_long(note, 1)[0] + 1) * interval - 1
+            self._rows.put(_EXPIRY + pack_long(max(last // self._interval, self._first_kept)) + note[9:], b"")
 
     @property
     def _oldest_visible(self) -> int:
@@ -262,7 +271,7 @@ class VersionedKeyValueStore(TypedStore[K, V]):
 
     def flush(self) -> None:
         if self.observed_time >= 0:
-            self._rows.put(_META, pack_long(self.observed_time))
+            self._rows.put(_META, pack_long(self.observed_time) + pack_long(self._interval))
 
 
 _END = LONG.pack(-1)  # sorts after every inverted timestamp

@@ -53,16 +53,17 @@ class WindowStore(TypedStore[K, V]):
         self.retention = retention
         self.window_size = window_size
         self.retain_duplicates = retain_duplicates
+        self._suffix = 12 if retain_duplicates else 8
         self._segments = Segments(
             self._rows,
             retention,
+            suffix=self._suffix,
             persistent=persistent,
             on_close=on_close,
             shown_longer=int(on_close),  # as Kafka's stores of this kind do: one millisecond more
             drop=environment.drop("expired window"),
         )
         self._on_close = on_close
-        self._suffix = 12 if retain_duplicates else 8
         self._frames: dict[int, tuple[bytes, bytes]] = {}  # what stands around a key, by window start
 
     @property

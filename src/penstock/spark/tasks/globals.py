@@ -6,10 +6,11 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from confluent_kafka import TopicPartition
+from confluent_kafka import KafkaException, TopicPartition
 
 from penstock.interpreter.global_tables import GlobalTables
-from penstock.kafka.clients import open_range_consumer
+from penstock.kafka.clients import open_range_consumer, translate
+from penstock.kafka.errors import OffsetsGone
 from penstock.kafka.ranges import read_range
 from penstock.spark.job import Job
 from penstock.state.bytes_store import MemoryBytesStore
@@ -32,7 +33,8 @@ class _Copy:
             system_time=system_time,
         )
         self.position: dict[tuple[str, int], int] = {}
-        self._consumer: Any = open_range_consumer(job.kafka["consumer"], group_id=job.commits_group)
+        self._settings = job.kafka["consumer"]
+        self._consumer: Any = open_range_consumer(self._settings, group_id=job.commits_group)
 
     def follow(self, planned: Planned) -> None:
         """Read up to the planned offsets."""
@@ -40,11 +42,18 @@ class _Copy:
         for topic, partition, end in planned:
             start = self.position.get((topic, partition), -1)
             if start < 0:
-                start = self._consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=30)[0]
+                start = self._first(topic, partition)
             for messages in read_range(self._consumer, topic, partition, start, end):
                 for m in messages:
                     update(topic, partition, m.offset() or 0, m.timestamp()[1], m.key(), m.value(), m.headers())
             self.position[topic, partition] = max(start, end)
+
+    def _first(self, topic: str, partition: int) -> int:
+        try:
+            first: int = self._consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=30)[0]
+        except KafkaException as error:
+            raise translate(error, self._settings, topic=topic) from None
+        return first
 
 
 _copies: dict[str, _Copy] = {}
@@ -59,13 +68,30 @@ def global_stores(job: Job, planned: Planned, system_time: Callable[[], int]) ->
     if not job.topology.global_stores:
         return _NONE
     copy = _copies.get(job.run)
-    if copy is not None and any(copy.position.get((t, p), 0) > end for t, p, end in planned):
-        copy = None
-    if copy is None:
-        close_global_stores()
-        copy = _copies[job.run] = _Copy(job, system_time)
-    copy.follow(planned)
+    if copy is None or any(copy.position.get((t, p), 0) > end for t, p, end in planned):
+        copy = _made_anew(job, system_time)
+    try:
+        _follow(copy, planned)
+    except OffsetsGone as error:
+        # This process had nothing to do for longer than the topic keeps its records.
+        log.info("the global tables of %s are made anew: %s", job.application_id, error)
+        copy = _made_anew(job, system_time)
+        _follow(copy, planned)
     return copy.tables.stores
+
+
+def _made_anew(job: Job, system_time: Callable[[], int]) -> _Copy:
+    close_global_stores()
+    copy = _copies[job.run] = _Copy(job, system_time)
+    return copy
+
+
+def _follow(copy: _Copy, planned: Planned) -> None:
+    try:
+        copy.follow(planned)
+    except BaseException:
+        close_global_stores()  # nobody knows how many of the records it has
+        raise
 
 
 def close_global_stores() -> None:
