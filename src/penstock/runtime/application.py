@@ -26,6 +26,7 @@ from penstock.runtime.settings import Settings
 from penstock.runtime.signals import stop_signals
 from penstock.runtime.states import Lifecycle, StateListener, StreamsState
 from penstock.runtime.supervisor import Patience, Supervisor
+from penstock.runtime.topology_target import is_loading
 from penstock.runtime.uncaught import StreamThreadExceptionResponse, UncaughtHandler
 from penstock.streams.builder import StreamsBuilder
 from penstock.topology.description import TopologyDescription
@@ -142,6 +143,11 @@ class KafkaStreams:
         Raises:
             PenstockError: A topic is missing, Kafka does not answer, the state is another topology's, ...
         """
+        if is_loading():
+            raise ConfigError(
+                f"the module that is looked through for its topology starts the application {self.application_id} itself",
+                hint='Put the start below `if __name__ == "__main__":`, or run the file with python.',
+            )
         if not self._life.begin():
             raise StreamsError(
                 f"the application {self.application_id} cannot be started: it is {self.state.value}",
