@@ -25,7 +25,18 @@ def user_line() -> str | None:
 
 
 def raising_line(error: BaseException) -> str | None:
-    """`file.py:12` of the user's last line on the way to an error; of the last line at all if none is the user's."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [f for f in frames if not f.filename.startswith((_PACKAGE, *_LIBRARIES, "<"))] or frames
-    return f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else None
+    """`file.py:12` of the user's last line on the way to an error.
+
+    The last one of a library if there is no user's, and None if there are only penstock's and generated ones.
+    """
+    own = library = None
+    for frame, number in traceback.walk_tb(error.__traceback__):
+        filename = frame.f_code.co_filename
+        if filename.startswith((_PACKAGE, "<")):
+            continue
+        line = f"{Path(filename).name}:{number}"
+        if filename.startswith(_LIBRARIES):
+            library = line
+        else:
+            own = line
+    return own or library

@@ -259,7 +259,7 @@ def test_run_stops_cleanly_on_a_signal() -> None:
     app.set_state_listener(kill_when_running)
     app.run(progress=steps.append)
     assert app.state is State.NOT_RUNNING
-    assert steps == ["starting Spark"]
+    assert steps == ["starting Spark", "stopping after the batch in hand, a second Ctrl-C ends it at once"]
     assert signal.getsignal(signal.SIGTERM) is before
 
 

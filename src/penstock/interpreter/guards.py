@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from penstock.errors import PenstockError, StreamsError
@@ -19,11 +18,10 @@ from penstock.handlers import (
 )
 from penstock.interpreter.config import TaskConfig
 from penstock.interpreter.context import TaskContext
-from penstock.interpreter.tracing import failing_node, user_frame
+from penstock.interpreter.tracing import failing_node
 from penstock.records import Change, Record
+from penstock.source_line import raising_line
 from penstock.topology.operators import Edge
-
-_PACKAGE = f"{Path(__file__).parent.parent}/"
 
 
 class TaskFailed(StreamsError):
@@ -47,7 +45,7 @@ class Guards:
     def failure(self, error: BaseException, node: str | None = None) -> TaskFailed:
         """The error that ends the task, with node, place and the user's line."""
         context = self._context
-        line = user_frame(error, _PACKAGE)
+        line = raising_line(error)
         where = f"node {node or failing_node(error) or 'unknown'}, task {context.task_id}"
         if context.topic is not None:
             where += f", topic {context.topic}, partition {context.partition}, offset {context.offset}"

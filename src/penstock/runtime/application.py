@@ -216,7 +216,7 @@ class KafkaStreams:
         """Start, wait for Ctrl-C, SIGTERM or a failure, and close; raises the failure.
 
         Args:
-            progress: Called with short texts while Spark warms up.
+            progress: Called with short texts while Spark warms up, and when it stops.
             status: Called about once a second while the application runs.
         """
         failed: list[BaseException] = []
@@ -237,6 +237,8 @@ class KafkaStreams:
                         break
                     if status is not None and self.state is StreamsState.RUNNING:
                         status(self)
+                if stop.is_set() and progress is not None:
+                    progress("stopping after the batch in hand, a second Ctrl-C ends it at once")
         finally:
             self.close()
         if failed and not stop.is_set():
