@@ -205,3 +205,11 @@ def test_the_line_is_the_users_and_not_that_of_a_library() -> None:
         pytest.raises(StreamsError, match=r"JSONDecodeError: .*at test_guards.py:\d+\)"),
     ):
         d.create_input_topic("in").pipe_input("k", "{")
+
+
+def test_an_error_that_stops_the_task_is_not_logged_as_well(caplog: pytest.LogCaptureFixture) -> None:
+    builder = StreamsBuilder()
+    builder.stream("in", value_serde="long").to("out")
+    with TopologyTestDriver(builder) as d, pytest.raises(StreamsError, match="Check the serde of the source"):
+        d.create_input_topic("in", value_serde="bytes").pipe_input("k", b"abc")
+    assert caplog.messages == []

@@ -12,7 +12,7 @@ from urllib.request import urlopen
 import pytest
 
 from penstock import KafkaStreams, StreamsBuilder
-from penstock.errors import ConfigError, MissingSourceTopicError, StreamsError, UnsupportedOperation
+from penstock.errors import ConfigError, MissingSourceTopicError, StreamsError, TopologyError, UnsupportedOperation
 from penstock.runtime.states import StreamsState as State
 from tests.runtime.scripted_host import ABatch, End, Failed, ScriptedStreams
 
@@ -330,3 +330,8 @@ def test_batches_as_lines_of_json(caplog: pytest.LogCaptureFixture) -> None:
     assert [r.getMessage() for r in caplog.records if r.name == "penstock.batches"] == [
         '{"application": "app", "batch": 3}'
     ]
+
+
+def test_a_topology_that_reads_nothing_is_refused() -> None:
+    with pytest.raises(TopologyError, match=r"the topology reads no topic. Begin it with builder.stream"):
+        KafkaStreams(StreamsBuilder(), application_id="app", bootstrap_servers="nowhere:1")

@@ -35,7 +35,9 @@ class Guards:
         self._context = context
         self._send = send
         self._dead_letter_topic = config.dead_letter_topic
-        self._deserialization: Handler = config.deserialization_handler or LogAndFailExceptionHandler()
+        self._deserialization: Handler | None = config.deserialization_handler
+        if self._deserialization is None and self._dead_letter_topic is not None:
+            self._deserialization = LogAndFailExceptionHandler()
         self._processing: Handler = config.processing_handler or LogAndFailProcessingExceptionHandler()
         self._production: Handler | None = config.production_handler
         # The default handler without dead letters needs no guard: the error ends the task anyway.
@@ -87,7 +89,9 @@ class Guards:
     def deserialization_failed(self, node: str, timestamp: int, error: Exception) -> bool:
         """True if the record is to be skipped."""
         record = Record(self._context.raw_key, self._context.raw_value, max(timestamp, 0), self._context.headers)
-        if self._ask(self._deserialization, node, record, error).action is Action.RESUME:
+        # Without a handler and dead letters the error says all: a log would say it again at each attempt of Spark's.
+        handler = self._deserialization
+        if handler is not None and self._ask(handler, node, record, error).action is Action.RESUME:
             return True
         failure = self.failure(error, node)
         failure.hint = "Check the serde of the source, or set deserialization.exception.handler to skip such records."

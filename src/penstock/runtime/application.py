@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from typing_extensions import Self
 
 from penstock.durations import Duration, duration_ms
-from penstock.errors import ConfigError, StreamsError, UnsupportedOperation
+from penstock.errors import ConfigError, StreamsError, TopologyError, UnsupportedOperation
 from penstock.runtime.as_run import as_run
 from penstock.runtime.host import Host, Progress
 from penstock.runtime.metrics import prometheus_text
@@ -358,10 +358,14 @@ class KafkaStreams:
 
 def _built(topology: Any, settings: Settings) -> Topology:
     """The topology that was given, built if it is a builder."""
-    if isinstance(topology, Topology):
-        return topology
     if isinstance(topology, StreamsBuilder):
-        return topology.build(settings)
+        topology = topology.build(settings)
+    if isinstance(topology, Topology):
+        if not topology.added:
+            raise TopologyError(
+                "the topology reads no topic", hint="Begin it with builder.stream(...) or builder.table(...)."
+            )
+        return topology
     given = "None" if topology is None else f"a {type(topology).__name__}"
     raise ConfigError(
         f"KafkaStreams was given {given} instead of a topology",

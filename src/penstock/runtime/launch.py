@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from penstock.kafka.admin import Admin
+from penstock.kafka.clients import check_clients
 from penstock.runtime.as_run import as_run
 from penstock.runtime.checkpoint import OVERRIDE, Remembered, check_unchanged, recall, remember, write
 from penstock.runtime.client_roles import client_roles, start_policy
@@ -51,6 +52,7 @@ def make_job(
     admin = Admin(clients["admin"])
     before = recall(checkpoint)
     layout = _lay_out(topology, settings, admin, checkpoint, before)
+    check_clients(clients["consumer"], clients["producer"])  # or each task says it, as often as Spark tries again
     positions = settings["penstock.start.offsets"] or {}
     refuse_unknown_starts(topology, layout.partitions, positions)
     slots = settings["penstock.slots"] or cores
