@@ -91,7 +91,7 @@ def test_a_terminal_gets_one_line_that_changes() -> None:
 def test_the_status_says_what_matters() -> None:
     more = {"dropped-records-total": 2, "batch": 9, "batch-duration-ms": 1200, "restarts-total": 1, "paused": True}
     assert status_text({**METRICS, **more}, 12.4) == (
-        "paused  1,200 in (12/s)  30 out  5 waiting  2 dropped  batch 9 took 1,200 ms  1 restarts"
+        "paused  1,200 in (12/s)  30 out  5 waiting  2 dropped  batch 9 took 1,200 ms  1 restart"
     )
 
 

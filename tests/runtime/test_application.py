@@ -335,3 +335,19 @@ def test_batches_as_lines_of_json(caplog: pytest.LogCaptureFixture) -> None:
 def test_a_topology_that_reads_nothing_is_refused() -> None:
     with pytest.raises(TopologyError, match=r"the topology reads no topic. Begin it with builder.stream"):
         KafkaStreams(StreamsBuilder(), application_id="app", bootstrap_servers="nowhere:1")
+
+
+def test_the_status_is_told_while_the_query_starts_again() -> None:
+    app, seen = ScriptedStreams(), []
+
+    def status(application: Any) -> None:
+        seen.append(application.state)
+        if application.state is State.RUNNING and len(seen) > 1:
+            os.kill(os.getpid(), signal.SIGTERM)
+        elif len(seen) == 1:
+            app._life.move(State.REBALANCING)
+        else:
+            app._life.move(State.RUNNING)
+
+    app.run(status=status)
+    assert seen == [State.RUNNING, State.REBALANCING, State.RUNNING]

@@ -235,7 +235,7 @@ class KafkaStreams:
                 while not stop.wait(0.1 if starting.is_alive() else 1.0):
                     if failed or self._life.ended.is_set():
                         break
-                    if status is not None and self.state is StreamsState.RUNNING:
+                    if status is not None and not starting.is_alive() and self.state.is_running_or_rebalancing:
                         status(self)
                 if stop.is_set() and progress is not None:
                     progress("stopping after the batch in hand, a second Ctrl-C ends it at once")
