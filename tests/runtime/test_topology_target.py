@@ -128,3 +128,17 @@ def test_a_file_whose_name_is_no_name_of_a_module(folder: Path) -> None:
     (folder / "my.app.py").write_text("topology = 1")
     with pytest.raises(ConfigError, match=r"my.app.py cannot be imported.*'my.app' is no name of a module.*Rename it"):
         load_topology(str(folder / "my.app.py"))
+
+
+def test_a_module_that_makes_an_application_starts_no_spark(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[object] = []
+    monkeypatch.setattr("penstock.spark.warm_up.start_warm_up", lambda *_, **__: started.append(1))
+    write(
+        folder,
+        "both.py",
+        'from penstock import KafkaStreams\nbuilder = StreamsBuilder()\nbuilder.stream("a").to("b")\n'
+        'app = KafkaStreams(builder, application_id="both", bootstrap_servers="nowhere:1")\n',
+    )
+    load_topology("both:builder")
+    assert started == []
+    sys.modules["both"].app.close()
