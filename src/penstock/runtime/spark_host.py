@@ -59,10 +59,12 @@ class SparkHost:
 
     def prepare(self, progress: Progress | None) -> None:
         """Wait for the session."""
+        from penstock.runtime.launch import require_topics
         from penstock.spark.warm_up import start_warm_up
 
         self._presence.claim()
         self._warm_up = self._warm_up or start_warm_up(self._settings, existing=self._spark)
+        require_topics(self._topology, self._settings)  # nobody should wait for Spark to hear that Kafka is not there
         self._session = self._warm_up.wait(progress)
 
     def start(self, *, paused: bool) -> RunningQuery:
