@@ -6,6 +6,7 @@ A class is instantiated without arguments first.
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import logging
 import traceback
@@ -182,6 +183,12 @@ def _by_name(name: str, setting: str) -> Any:
     if short in known:
         return known[short]
     module, _, attribute = name.replace(":", ".").rpartition(".")
+    near = difflib.get_close_matches(short, known, n=1, cutoff=0.8)
+    if near or not module:
+        raise ConfigError(
+            f"{setting} is {name!r}, which is no handler of penstock",
+            hint=f"Did you mean {near[0]}?" if near else f"Give a dotted name or one of {', '.join(known)}.",
+        )
     try:
         return getattr(__import__(module, fromlist=[attribute]), attribute)
     except (ImportError, AttributeError, ValueError) as error:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import os
 import re
 import signal
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from penstock.broker import LocalBroker
-from penstock.cli.run import application_settings
+from penstock.cli.run import _ToStderr, application_settings
 from penstock.cli.run_display import PLAIN_SECONDS, Display, Rate, display, status_text
 from penstock.errors import ConfigError
 from tests.cli.conftest import PENSTOCK, Penstock
@@ -88,10 +89,18 @@ def test_a_terminal_gets_one_line_that_changes() -> None:
     assert "running  1,200 in (0/s)  30 out  5 waiting  (Ctrl-C stops)" in text
 
 
+def test_the_log_goes_to_what_stderr_is_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    # While the live line is shown that is its own: a log written past it would share its row.
+    handler, shown = _ToStderr(), io.StringIO()
+    monkeypatch.setattr("sys.stderr", shown)
+    handler.emit(logging.makeLogRecord({"msg": "the query starts again"}))
+    assert shown.getvalue() == "the query starts again\n"
+
+
 def test_the_status_says_what_matters() -> None:
     more = {"dropped-records-total": 2, "batch": 9, "batch-duration-ms": 1200, "restarts-total": 1, "paused": True}
     assert status_text({**METRICS, **more}, 12.4) == (
-        "paused  1,200 in (12/s)  30 out  5 waiting  2 dropped  batch 9 took 1,200 ms  1 restarts"
+        "paused  1,200 in (12/s)  30 out  5 waiting  2 dropped  batch 9 took 1,200 ms  1 restart"
     )
 
 

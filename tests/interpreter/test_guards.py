@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -195,3 +196,21 @@ def test_handlers_may_be_named_as_in_java() -> None:
     with driver(builder, deserialization=name) as d:
         d.create_input_topic("in", value_serde="bytes").pipe_input("k", b"abc", 5)
         assert d.create_output_topic("dead").read_value() == "abc"
+
+
+def test_the_line_is_the_users_and_not_that_of_a_library() -> None:
+    builder = StreamsBuilder()
+    builder.stream("in").map_values(lambda value: json.loads(value)).to("out")  # noqa: PLW0108 - its line is asked for
+    with (
+        TopologyTestDriver(builder) as d,
+        pytest.raises(StreamsError, match=r"JSONDecodeError: .*at test_guards.py:\d+\)"),
+    ):
+        d.create_input_topic("in").pipe_input("k", "{")
+
+
+def test_an_error_that_stops_the_task_is_not_logged_as_well(caplog: pytest.LogCaptureFixture) -> None:
+    builder = StreamsBuilder()
+    builder.stream("in", value_serde="long").to("out")
+    with TopologyTestDriver(builder) as d, pytest.raises(StreamsError, match="Check the serde of the source"):
+        d.create_input_topic("in", value_serde="bytes").pipe_input("k", b"abc")
+    assert caplog.messages == []

@@ -15,7 +15,14 @@ from confluent_kafka import KafkaError, KafkaException
 from penstock.broker import LocalBroker
 from penstock.errors import ConfigError
 from penstock.kafka.admin import Admin
-from penstock.kafka.clients import open_consumer, open_producer, open_range_consumer, plain_reason, translate
+from penstock.kafka.clients import (
+    check_clients,
+    open_consumer,
+    open_producer,
+    open_range_consumer,
+    plain_reason,
+    translate,
+)
 from penstock.kafka.errors import AuthenticationFailed, BrokerUnreachable, KafkaClientError, TopicMissing
 
 Settings = dict[str, Any]
@@ -139,3 +146,9 @@ def test_keys_land_where_the_java_clients_put_them(settings: Settings, topic: An
     assert producer.flush(30) == 0
     ends = admin.end_offsets([(name, partition) for partition in range(7)])
     assert {partition for (_, partition), end in ends.items() if end} == {3, 0, 4}
+
+
+@pytest.mark.parametrize(("consumer", "producer"), [({"auto.offset.rest": "x"}, {}), ({}, {"compression.type": "lz5"})])
+def test_settings_are_tried_before_a_task_needs_them(consumer: dict[str, str], producer: dict[str, str]) -> None:
+    with pytest.raises(ConfigError, match=r"Kafka client settings cannot be used: .*(auto.offset.rest|lz5)"):
+        check_clients(consumer, producer)

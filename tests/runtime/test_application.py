@@ -12,7 +12,7 @@ from urllib.request import urlopen
 import pytest
 
 from penstock import KafkaStreams, StreamsBuilder
-from penstock.errors import ConfigError, MissingSourceTopicError, StreamsError, UnsupportedOperation
+from penstock.errors import ConfigError, MissingSourceTopicError, StreamsError, TopologyError, UnsupportedOperation
 from penstock.runtime.states import StreamsState as State
 from tests.runtime.scripted_host import ABatch, End, Failed, ScriptedStreams
 
@@ -259,7 +259,7 @@ def test_run_stops_cleanly_on_a_signal() -> None:
     app.set_state_listener(kill_when_running)
     app.run(progress=steps.append)
     assert app.state is State.NOT_RUNNING
-    assert steps == ["starting Spark"]
+    assert steps == ["starting Spark", "stopping after the batch in hand, a second Ctrl-C ends it at once"]
     assert signal.getsignal(signal.SIGTERM) is before
 
 
@@ -330,3 +330,24 @@ def test_batches_as_lines_of_json(caplog: pytest.LogCaptureFixture) -> None:
     assert [r.getMessage() for r in caplog.records if r.name == "penstock.batches"] == [
         '{"application": "app", "batch": 3}'
     ]
+
+
+def test_a_topology_that_reads_nothing_is_refused() -> None:
+    with pytest.raises(TopologyError, match=r"the topology reads no topic. Begin it with builder.stream"):
+        KafkaStreams(StreamsBuilder(), application_id="app", bootstrap_servers="nowhere:1")
+
+
+def test_the_status_is_told_while_the_query_starts_again() -> None:
+    app, seen = ScriptedStreams(), []
+
+    def status(application: Any) -> None:
+        seen.append(application.state)
+        if application.state is State.RUNNING and len(seen) > 1:
+            os.kill(os.getpid(), signal.SIGTERM)
+        elif len(seen) == 1:
+            app._life.move(State.REBALANCING)
+        else:
+            app._life.move(State.RUNNING)
+
+    app.run(status=status)
+    assert seen == [State.RUNNING, State.REBALANCING, State.RUNNING]

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from penstock import StreamsBuilder
-from penstock.runtime import spark_host
+from penstock.errors import MissingSourceTopicError
+from penstock.kafka.admin import TopicSummary
+from penstock.runtime import launch, spark_host
 from penstock.runtime.application import KafkaStreams
 from penstock.runtime.presence import owner
 from penstock.runtime.settings import Settings
@@ -96,6 +98,7 @@ class _LostWarmUp:
 
 def test_the_claim_on_the_checkpoint_ends_with_the_session(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(warm_up, "start_warm_up", lambda settings, existing: _LostWarmUp())
+    monkeypatch.setattr(launch, "require_topics", lambda topology, settings: None)
     builder = StreamsBuilder()
     builder.stream("orders").to("copies")
     settings = Settings(application_id="app", bootstrap_servers="nowhere:1")
@@ -109,6 +112,7 @@ def test_the_claim_on_the_checkpoint_ends_with_the_session(monkeypatch: pytest.M
 
 def test_an_application_can_be_closed_and_started_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(warm_up, "start_warm_up", lambda settings, existing: _LostWarmUp())
+    monkeypatch.setattr(launch, "require_topics", lambda topology, settings: None)
     for _ in range(2):
         builder = StreamsBuilder()
         builder.stream("orders").to("copies")
@@ -117,3 +121,32 @@ def test_an_application_can_be_closed_and_started_again(monkeypatch: pytest.Monk
         with pytest.raises(ConnectionRefusedError):
             app.start()
         assert app.close("10s")
+
+
+def test_nobody_waits_for_spark_to_hear_that_kafka_is_not_there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class NeverReady:
+        closed = False
+
+        def wait(self, progress: Any) -> None:
+            raise AssertionError("Spark was waited for")
+
+        def close(self) -> None:
+            self.closed = True
+
+    class Kafka:
+        def __init__(self, settings: Any) -> None: ...
+
+        def topics(self) -> dict[str, TopicSummary]:
+            return {"orders": TopicSummary("orders", 1, 1, False)}
+
+    spark = NeverReady()
+    monkeypatch.setattr(warm_up, "start_warm_up", lambda settings, existing: spark)
+    monkeypatch.setattr(launch, "Admin", Kafka)
+    builder = StreamsBuilder()
+    builder.stream("orders").to("copies")
+    app = KafkaStreams(builder, application_id="app", bootstrap_servers="nowhere:1", state_dir=str(tmp_path))
+    with pytest.raises(MissingSourceTopicError, match=r"the topic copies, written by .* does not exist"):
+        app.start()
+    assert spark.closed

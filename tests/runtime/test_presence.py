@@ -148,3 +148,11 @@ def test_no_checkpoint_no_owner(tmp_path: Path) -> None:
     assert owner(str(tmp_path / "none")) is None
     (tmp_path / "running.json").write_text("{")
     assert owner(str(tmp_path)) is None
+
+
+def test_a_checkpoint_that_cannot_be_written_is_said_with_its_setting(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    presence = Presence(str(tmp_path / "file" / "checkpoint"), "app")
+    with pytest.raises(StreamsError, match=r"file/checkpoint cannot be written: .*penstock.checkpoint, or state.dir"):
+        presence.claim()
+    presence.release()  # it was never claimed

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from penstock import StreamsBuilder, Topology
+from penstock import StreamsBuilder, StreamsError, Topology
 from penstock.kafka.admin import TopicSummary
 from penstock.runtime.reset import ResetPlan, plan_reset
 from penstock.runtime.reset_target import PartitionId, ResetTarget
@@ -41,6 +41,11 @@ def topology() -> Topology:
     builder = StreamsBuilder()
     builder.stream("in").group_by(lambda value: value, name="by-value").count(store="counts")
     return builder.build()
+
+
+def test_only_topics_with_its_name_are_deleted(tmp_path: Path) -> None:
+    with pytest.raises(StreamsError, match="the topic in is no internal topic of shop: those begin with shop-"):
+        plan(tmp_path, internal_topics=["shop-counts-changelog", "in"])
 
 
 @pytest.mark.parametrize("known_by", ["checkpoint", "topology", "both"])

@@ -205,3 +205,34 @@ def test_the_page_in_the_docs_is_current() -> None:
     assert (DOCS / "settings.md").read_text(encoding="utf-8") == settings_page(), (
         "run: python -m penstock.runtime.settings_page > docs/settings.md"
     )
+
+
+@pytest.mark.parametrize("name", ["a/b", "..", "shop orders", "größe", "a" * 201])
+def test_names_of_applications_are_those_of_topics_and_folders(name: str) -> None:
+    with pytest.raises(ConfigError, match=r"the setting application.id is .*: expected letters, digits"):
+        Settings({"application.id": name})
+
+
+def test_a_suggestion_is_written_as_the_setting_was_given() -> None:
+    with pytest.raises(ConfigError, match=r"unknown setting 'application_id'. Did you mean 'application.id'\?"):
+        Settings({"application_id": "x"})
+    with pytest.raises(ConfigError, match=r"unknown setting 'applicationid'. Did you mean 'application_id'\?"):
+        Settings(applicationid="x")
+
+
+def test_default_serdes_are_looked_up_at_once() -> None:
+    with pytest.raises(
+        ConfigError, match=r'default.value.serde is \'jsn\': no serde is called "jsn". Did you mean "json"'
+    ):
+        Settings({"default.value.serde": "jsn"})
+
+
+def test_the_handler_that_was_meant() -> None:
+    settings = Settings({"processing.exception.handler": "LogAndContinueProcesingExceptionHandler"})
+    with pytest.raises(
+        ConfigError, match=r"no handler of penstock. Did you mean LogAndContinueProcessingExceptionHandler"
+    ):
+        settings.task_config()
+    settings = Settings({"processing.exception.handler": "ignore"})
+    with pytest.raises(ConfigError, match=r"no handler of penstock. Give a dotted name or one of LogAndFail"):
+        settings.task_config()

@@ -9,6 +9,7 @@ import pytest
 from penstock import Topology
 from penstock.errors import ConfigError, TopologyError
 from penstock.runtime.topology_target import load_topology
+from tests.runtime.scripted_host import ScriptedStreams
 
 
 @pytest.fixture
@@ -61,6 +62,45 @@ def test_a_module_that_fails_names_its_line(folder: Path) -> None:
         load_topology("broken:topology")
 
 
+def test_the_line_is_the_users_and_not_that_of_a_library(folder: Path) -> None:
+    write(folder, "parses.py", 'import json\njson.loads("{")\n')
+    with pytest.raises(ConfigError, match=r"JSONDecodeError: .*\(parses.py:3\)"):
+        load_topology("parses")
+    write(folder, "java.py", 'StreamsBuilder().stream("a").mapValues(str)\n')
+    with pytest.raises(ConfigError, match=r"KStream has no attribute 'mapValues' \(java.py:2\)"):
+        load_topology("java")
+    write(folder, "unfinished.py", "def topology(:\n")
+    with pytest.raises(ConfigError) as raised:
+        load_topology("unfinished")
+    assert str(raised.value).endswith("SyntaxError: invalid syntax (unfinished.py, line 2)")
+
+
+def test_a_function_that_needs_arguments(folder: Path) -> None:
+    write(folder, "asks.py", "def topology(name):\n    return None\n")
+    with pytest.raises(ConfigError, match=r"asks:topology needs arguments: \(name\)"):
+        load_topology("asks:topology")
+
+
+def test_no_module(folder: Path) -> None:
+    with pytest.raises(ConfigError, match="no module is named"):
+        load_topology(":topology")
+
+
+@pytest.mark.parametrize("start", ["run", "start"])
+def test_a_module_that_starts_its_application_is_not_run(folder: Path, start: str) -> None:
+    text = (
+        f"from tests.runtime.scripted_host import ScriptedStreams\nscripted = ScriptedStreams()\nscripted.{start}()\n"
+    )
+    (folder / "starts.py").write_text(text)
+    with pytest.raises(
+        ConfigError, match=r'starts the application app itself\. Put the start below `if __name__ == "__'
+    ):
+        load_topology("starts")
+    app = ScriptedStreams()
+    app.start()  # it is the import that counts, not what was imported before
+    app.close()
+
+
 def test_errors_of_the_topology_itself_stay_what_they_are(folder: Path) -> None:
     write(folder, "twice.py", 'def topology():\n    return Topology().add_source("in", "a").add_source("in", "b")\n')
     with pytest.raises(TopologyError):
@@ -88,3 +128,17 @@ def test_a_file_whose_name_is_no_name_of_a_module(folder: Path) -> None:
     (folder / "my.app.py").write_text("topology = 1")
     with pytest.raises(ConfigError, match=r"my.app.py cannot be imported.*'my.app' is no name of a module.*Rename it"):
         load_topology(str(folder / "my.app.py"))
+
+
+def test_a_module_that_makes_an_application_starts_no_spark(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[object] = []
+    monkeypatch.setattr("penstock.spark.warm_up.start_warm_up", lambda *_, **__: started.append(1))
+    write(
+        folder,
+        "both.py",
+        'from penstock import KafkaStreams\nbuilder = StreamsBuilder()\nbuilder.stream("a").to("b")\n'
+        'app = KafkaStreams(builder, application_id="both", bootstrap_servers="nowhere:1")\n',
+    )
+    load_topology("both:builder")
+    assert started == []
+    sys.modules["both"].app.close()

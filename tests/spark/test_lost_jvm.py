@@ -176,6 +176,18 @@ def test_a_jvm_that_turns_out_to_be_gone_is_forgotten(error: Exception) -> None:
     assert jvm.forgotten == 1
 
 
+def test_a_session_that_nobody_gives_back_is_stopped_at_the_end_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    at_exit: list[Any] = []
+    monkeypatch.setattr("atexit.register", at_exit.append)
+    monkeypatch.setattr("atexit.unregister", at_exit.remove)
+    session = Session()
+    shared(session, Jvm())
+    at_exit[0]()
+    assert (session.stopped, at_exit) == (1, [])
+    shared(session, Jvm()).leave()
+    assert (session.stopped, at_exit) == (2, [])
+
+
 def test_a_jvm_that_is_gone_is_forgotten_by_the_first_that_leaves() -> None:
     session, jvm = Session(), Jvm(ended=True)
     shared(session, jvm, users=2).leave()

@@ -198,3 +198,9 @@ class TestSplit:
         found = builder.stream("in").branches(big=lambda value: value > 9, small=bool, default="rest")
         assert list(found) == ["big", "small", "rest"]
         assert the(builder.build(), Branch).default == "KSTREAM-BRANCH-0000000001-rest"
+
+
+def test_python_finds_the_name_for_one_of_java() -> None:
+    with pytest.raises(AttributeError, match="KStream has no attribute 'flatMapValues'") as raised:
+        stream().flatMapValues  # noqa: B018 - asking is what fails
+    assert (raised.value.name, isinstance(raised.value.obj, KStream)) == ("flatMapValues", True)

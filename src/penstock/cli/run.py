@@ -102,11 +102,22 @@ def default_application_id(target: str) -> str:
     return stem.replace("_", "-")
 
 
+class _ToStderr(logging.Handler):
+    """Writes to what stderr is at the moment: the live line stands in for it while it is shown, and makes room."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            sys.stderr.write(f"{self.format(record)}\n")
+            sys.stderr.flush()
+        except Exception:  # noqa: BLE001 - as all handlers of logging
+            self.handleError(record)
+
+
 def _set_up_logging(*, verbose: bool, batches: bool) -> None:
     logging.basicConfig(
         level=logging.INFO if verbose else logging.WARNING,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-        stream=sys.stderr,
+        handlers=[_ToStderr()],
     )
     logging.getLogger("py4j").setLevel(logging.WARNING)
     if batches:

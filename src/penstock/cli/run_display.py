@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol, TextIO
 
+from penstock.cli.tables import count
+
 PLAIN_SECONDS = 10.0
 
 
@@ -108,7 +110,7 @@ def status_text(metrics: Mapping[str, Any], rate: float | None) -> str:
     if "batch-duration-ms" in metrics:
         parts.append(f"batch {metrics['batch']} took {metrics['batch-duration-ms']:,} ms")
     if metrics.get("restarts-total"):
-        parts.append(f"{metrics['restarts-total']} restarts")
+        parts.append(count(metrics["restarts-total"], "restart"))
     return "  ".join(parts)
 
 

@@ -98,8 +98,8 @@ class Demo:
         broker = LocalBroker(port=free_port())
         at_end.callback(broker.close)
         self.bootstrap_servers = broker.bootstrap_servers
-        streams = self._streams(at_end)
         self._step("starting Kafka and Spark")
+        streams = self._streams(at_end)
         broker.start()
         for topic in (self.lines, self.counts):
             Admin(self._clients()).create_topic(topic, partitions=PARTITIONS)

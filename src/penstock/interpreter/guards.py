@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from penstock.errors import PenstockError, StreamsError
@@ -19,11 +18,10 @@ from penstock.handlers import (
 )
 from penstock.interpreter.config import TaskConfig
 from penstock.interpreter.context import TaskContext
-from penstock.interpreter.tracing import failing_node, user_frame
+from penstock.interpreter.tracing import failing_node
 from penstock.records import Change, Record
+from penstock.source_line import raising_line
 from penstock.topology.operators import Edge
-
-_PACKAGE = f"{Path(__file__).parent.parent}/"
 
 
 class TaskFailed(StreamsError):
@@ -40,7 +38,9 @@ class Guards:
         self._context = context
         self._send = send
         self._dead_letter_topic = config.dead_letter_topic
-        self._deserialization: Handler = config.deserialization_handler or LogAndFailExceptionHandler()
+        self._deserialization: Handler | None = config.deserialization_handler
+        if self._deserialization is None and self._dead_letter_topic is not None:
+            self._deserialization = LogAndFailExceptionHandler()
         self._processing: Handler = config.processing_handler or LogAndFailProcessingExceptionHandler()
         self._production: Handler | None = config.production_handler
         # The default handler without dead letters needs no guard: the error ends the task anyway.
@@ -50,7 +50,7 @@ class Guards:
     def failure(self, error: BaseException, node: str | None = None) -> TaskFailed:
         """The error that ends the task, with node, place and the user's line."""
         context = self._context
-        line = user_frame(error, _PACKAGE)
+        line = raising_line(error)
         where = f"node {node or failing_node(error) or 'unknown'}, task {context.task_id}"
         if context.topic is not None:
             where += f", topic {context.topic}, partition {context.partition}, offset {context.offset}"
@@ -92,7 +92,9 @@ class Guards:
     def deserialization_failed(self, node: str, timestamp: int, error: Exception) -> bool:
         """True if the record is to be skipped."""
         record = Record(self._context.raw_key, self._context.raw_value, max(timestamp, 0), self._context.headers)
-        if self._ask(self._deserialization, node, record, error).action is Action.RESUME:
+        # Without a handler and dead letters the error says all: a log would say it again at each attempt of Spark's.
+        handler = self._deserialization
+        if handler is not None and self._ask(handler, node, record, error).action is Action.RESUME:
             return True
         failure = self.failure(error, node)
         failure.hint = "Check the serde of the source, or set deserialization.exception.handler to skip such records."

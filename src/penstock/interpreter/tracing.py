@@ -9,7 +9,6 @@ from __future__ import annotations
 import linecache
 from collections.abc import Callable
 from types import FunctionType, TracebackType
-from typing import Any
 
 _MARK = "node:"
 _GENERATED: dict[str, list[str]] = {}
@@ -41,17 +40,5 @@ def failing_node(error: BaseException) -> str | None:
         elif code.co_filename in _GENERATED:
             nodes = _GENERATED[code.co_filename]
             found = nodes[min(traceback.tb_lineno, len(nodes)) - 1] or found
-        traceback = traceback.tb_next
-    return found
-
-
-def user_frame(error: BaseException, package: str) -> str | None:
-    """`file.py:12` of the innermost frame that is neither ours nor generated."""
-    found = None
-    traceback: Any = error.__traceback__
-    while traceback is not None:
-        filename = traceback.tb_frame.f_code.co_filename
-        if not filename.startswith((package, "<")):
-            found = f"{filename.rsplit('/', 1)[-1]}:{traceback.tb_lineno}"
         traceback = traceback.tb_next
     return found

@@ -96,6 +96,16 @@ def open_producer(settings: Settings, *, fixed: Settings | None = None, events: 
     return _open(Producer, settings, "producer", _PRODUCER, fixed or {}, events)
 
 
+def check_clients(consumer: Settings, producer: Settings) -> None:
+    """Refuse settings that the clients of tasks could not be opened with.
+
+    Raises:
+        ConfigError: The client library does not know a setting, or not its value.
+    """
+    open_consumer(consumer).close()
+    open_producer(producer)
+
+
 def open_admin(settings: Settings, *, events: ErrorEvents | None = None) -> AdminClient:
     """A bare admin client; `penstock.kafka.admin.Admin` speaks in penstock's words."""
     return _open(AdminClient, settings, "admin", {}, {}, events)

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from typing_extensions import Self
 
 from penstock.durations import Duration, duration_ms
-from penstock.errors import ConfigError, StreamsError, UnsupportedOperation
+from penstock.errors import ConfigError, StreamsError, TopologyError, UnsupportedOperation
 from penstock.runtime.as_run import as_run
 from penstock.runtime.host import Host, Progress
 from penstock.runtime.metrics import prometheus_text
@@ -26,6 +26,7 @@ from penstock.runtime.settings import Settings
 from penstock.runtime.signals import stop_signals
 from penstock.runtime.states import Lifecycle, StateListener, StreamsState
 from penstock.runtime.supervisor import Patience, Supervisor
+from penstock.runtime.topology_target import is_loading
 from penstock.runtime.uncaught import StreamThreadExceptionResponse, UncaughtHandler
 from penstock.streams.builder import StreamsBuilder
 from penstock.topology.description import TopologyDescription
@@ -142,6 +143,11 @@ class KafkaStreams:
         Raises:
             PenstockError: A topic is missing, Kafka does not answer, the state is another topology's, ...
         """
+        if is_loading():
+            raise ConfigError(
+                f"the module that is looked through for its topology starts the application {self.application_id} itself",
+                hint='Put the start below `if __name__ == "__main__":`, or run the file with python.',
+            )
         if not self._life.begin():
             raise StreamsError(
                 f"the application {self.application_id} cannot be started: it is {self.state.value}",
@@ -210,7 +216,7 @@ class KafkaStreams:
         """Start, wait for Ctrl-C, SIGTERM or a failure, and close; raises the failure.
 
         Args:
-            progress: Called with short texts while Spark warms up.
+            progress: Called with short texts while Spark warms up, and when it stops.
             status: Called about once a second while the application runs.
         """
         failed: list[BaseException] = []
@@ -229,8 +235,10 @@ class KafkaStreams:
                 while not stop.wait(0.1 if starting.is_alive() else 1.0):
                     if failed or self._life.ended.is_set():
                         break
-                    if status is not None and self.state is StreamsState.RUNNING:
+                    if status is not None and not starting.is_alive() and self.state.is_running_or_rebalancing:
                         status(self)
+                if stop.is_set() and progress is not None:
+                    progress("stopping after the batch in hand, a second Ctrl-C ends it at once")
         finally:
             self.close()
         if failed and not stop.is_set():
@@ -350,10 +358,14 @@ class KafkaStreams:
 
 def _built(topology: Any, settings: Settings) -> Topology:
     """The topology that was given, built if it is a builder."""
-    if isinstance(topology, Topology):
-        return topology
     if isinstance(topology, StreamsBuilder):
-        return topology.build(settings)
+        topology = topology.build(settings)
+    if isinstance(topology, Topology):
+        if not topology.added:
+            raise TopologyError(
+                "the topology reads no topic", hint="Begin it with builder.stream(...) or builder.table(...)."
+            )
+        return topology
     given = "None" if topology is None else f"a {type(topology).__name__}"
     raise ConfigError(
         f"KafkaStreams was given {given} instead of a topology",

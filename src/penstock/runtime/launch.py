@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from penstock.kafka.admin import Admin
+from penstock.kafka.clients import check_clients
 from penstock.runtime.as_run import as_run
 from penstock.runtime.checkpoint import (
     OVERRIDE,
@@ -22,7 +23,7 @@ from penstock.runtime.client_roles import client_roles, start_policy
 from penstock.runtime.commit_topics import make_commit_topics, refuse_lost_checkpoint
 from penstock.runtime.reset_marker import refuse_unfinished_reset
 from penstock.runtime.settings import Settings
-from penstock.runtime.source_topics import partition_counts, refuse_unknown_starts, require_outputs
+from penstock.runtime.source_topics import Topics, partition_counts, refuse_unknown_starts, require_outputs
 from penstock.topology.topology import Topology
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def make_job(
     admin = Admin(clients["admin"])
     before = recall(checkpoint)
     layout = _lay_out(topology, settings, admin, checkpoint, before)
+    check_clients(clients["consumer"], clients["producer"])  # or each task says it, as often as Spark tries again
     positions = settings["penstock.start.offsets"] or {}
     refuse_unknown_starts(topology, layout.partitions, positions)
     slots = settings["penstock.slots"] or cores
@@ -105,6 +107,23 @@ def make_job(
     return restore_lost_state(job, admin, restore_listener)
 
 
+def require_topics(topology: Topology, settings: Settings) -> None:
+    """Refuse what can be known without Spark: a Kafka that does not answer, and topics that do not exist.
+
+    Raises:
+        KafkaClientError: Kafka does not answer.
+        MissingSourceTopicError: A topic that is read or written does not exist.
+    """
+    existing = Admin(client_roles(settings)["admin"]).topics()
+    partition_counts(topology, existing)
+    _require_outputs(topology, settings, existing)
+
+
+def _require_outputs(topology: Topology, settings: Settings, existing: Topics) -> None:
+    dead_letters = settings["errors.dead.letter.queue.topic.name"]
+    require_outputs(topology, existing, [(dead_letters, "the dead letter topic")] if dead_letters else [])
+
+
 def _lay_out(
     topology: Topology, settings: Settings, admin: Admin, checkpoint: str, before: Remembered | None
 ) -> Layout:
@@ -116,8 +135,7 @@ def _lay_out(
     if before is None and settings.exactly_once and settings["penstock.restore"] != "changelog":
         refuse_lost_checkpoint(admin, settings.required("application.id"), checkpoint)
     layout = lay_out(topology, partition_counts(topology, existing), {} if before is None else before.internal_topics)
-    dead_letters = settings["errors.dead.letter.queue.topic.name"]
-    require_outputs(topology, existing, [(dead_letters, "the dead letter topic")] if dead_letters else [])
+    _require_outputs(topology, settings, existing)
     if before is not None:
         now = remember(topology, layout.partitions)
         check_kinds(before, now, checkpoint)

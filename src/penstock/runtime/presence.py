@@ -89,7 +89,7 @@ class Presence:
         """Say that the application runs here, until `release`.
 
         Raises:
-            StreamsError: It runs elsewhere.
+            StreamsError: It runs elsewhere, or the checkpoint cannot be written.
         """
         if self._started is not None:
             return
@@ -101,7 +101,15 @@ class Presence:
                 f"machine counts as running for {STALE_SECONDS:g} seconds.",
             )
         self._started = time.time()
-        self.renew()
+        try:
+            self.renew()
+        except OSError as error:
+            self._started = None
+            raise StreamsError(
+                f"the checkpoint {self._checkpoint} cannot be written: {error}",
+                hint="penstock.checkpoint, or state.dir if that is not set, names a folder that this program may make and "
+                "write.",
+            ) from error
         self._released.clear()
         threading.Thread(
             target=self._keep_fresh, args=(self._started,), name=f"{self._application_id}-presence", daemon=True

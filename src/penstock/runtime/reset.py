@@ -106,7 +106,7 @@ def plan_reset(
         force: Even if it seems to run.
 
     Raises:
-        StreamsError: It runs.
+        StreamsError: It runs, or a topic to delete is none of its own.
         TopicMissing: A topic does not exist.
     """
     running = owner(checkpoint)
@@ -119,6 +119,12 @@ def plan_reset(
     for topic in (*input_topics, *(named if unfinished is None else ())):  # one that began may have deleted some
         if topic not in known:
             raise TopicMissing(topic, known=known)
+    for topic in named:
+        if not topic.startswith(f"{application_id}-"):  # it would be deleted with all its records
+            raise StreamsError(
+                f"the topic {topic} is no internal topic of {application_id}: those begin with {application_id}-",
+                hint="Without --internal-topic its own are shown.",
+            )
     chosen = set(input_topics) or {topic for topic, _ in current}
     changes = _changes(admin, target, chosen, current, known)
     commits = existing_commit_topics(application_id, known)

@@ -10,7 +10,8 @@ from datetime import timedelta
 from typing import Any
 
 from penstock.durations import duration_ms
-from penstock.errors import ConfigError, TopologyError
+from penstock.errors import ConfigError, PenstockError, TopologyError
+from penstock.serde.names import resolve_serde
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,18 @@ def _text(value: Any) -> str:
     return str(value)
 
 
+# Java's limit for topics is 249; the longest names of internal topics need the rest.
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,200}")
+
+
+def _name(value: Any) -> str:
+    """What may begin the name of a topic, and be a folder's."""
+    text = _text(value)
+    if text and (_NAME.fullmatch(text) is None or not text.strip(".")):
+        raise ValueError("expected letters, digits, '.', '_' and '-', as in the name of a topic")
+    return text
+
+
 # What pyarrow opens; a scheme of one letter is a drive, and no scheme.
 _SCHEMES = ("file", "s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//)?")
@@ -123,6 +136,8 @@ def checked(name: str, check: Callable[[Any], Any]) -> Kind:
             check(value)
         except ConfigError as error:
             raise ValueError(error.hint or error.message) from None
+        except PenstockError as error:
+            raise ValueError(str(error)) from None
         return value
 
     return Kind(name, parse)
@@ -131,7 +146,8 @@ def checked(name: str, check: Callable[[Any], Any]) -> Kind:
 MILLISECONDS = Kind("milliseconds", _milliseconds)
 TRUTH = Kind("true or false", _truth)
 TEXT = Kind("text", _text)
+NAME = Kind("name", _name)
 FOLDER = Kind("path or URI", _folder)
-SERDE = Kind("serde or its short name", _anything)
+SERDE = checked("serde or its short name", resolve_serde)
 FUNCTION = Kind("function, class or dotted name", _anything)
 CLASS = Kind("class or its name", _anything)

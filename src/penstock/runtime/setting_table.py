@@ -10,6 +10,7 @@ from penstock.runtime.setting_kinds import (
     FOLDER,
     FUNCTION,
     MILLISECONDS,
+    NAME,
     SERDE,
     TEXT,
     TRUTH,
@@ -40,7 +41,11 @@ class Setting:
 _RULES = checked("`none`, `all`, or a list of rules", parse_optimization)
 
 KAFKA: dict[str, Setting] = {
-    "application.id": Setting(TEXT, None, "Name of the application: prefix of internal topics, group id, checkpoint."),
+    "application.id": Setting(
+        NAME,
+        None,
+        "Name of the application: prefix of internal topics, group id, checkpoint. Letters, digits, `.`, `_` and `-`.",
+    ),
     "bootstrap.servers": Setting(TEXT, None, "host:port list of the Kafka brokers."),
     "processing.guarantee": Setting(
         one_of("at_least_once", "exactly_once_v2"), "at_least_once", "Delivery guarantee of outputs and state."

@@ -40,9 +40,9 @@ class Settings(Mapping[str, Any]):
     def __init__(self, given: Mapping[str, Any] | None = None, /, **keywords: Any) -> None:
         self.given: dict[str, Any] = {}
         names: dict[str, str] = {}
-        pairs = [(key, key, value) for key, value in (given or {}).items()]
-        pairs += [(key.replace("_", "."), key, value) for key, value in keywords.items()]
-        for key, shown, value in pairs:
+        pairs = [(key, key, value, False) for key, value in (given or {}).items()]
+        pairs += [(key.replace("_", "."), key, value, True) for key, value in keywords.items()]
+        for key, shown, value, keyword in pairs:
             name = OLD_NAMES.get(key, key)
             if name in names:
                 other = names[name]
@@ -50,10 +50,10 @@ class Settings(Mapping[str, Any]):
                 raise ConfigError(f"the setting {name} is given {what}", hint="Keep one of the two.")
             names[name] = shown
             if value is not None:
-                self._take(name, shown, value)
+                self._take(name, shown, value, keyword=keyword)
         self._values = {key: self.given.get(key, setting.default) for key, setting in SETTINGS.items()}
 
-    def _take(self, name: str, shown: str, value: Any) -> None:
+    def _take(self, name: str, shown: str, value: Any, *, keyword: bool) -> None:
         if name in SETTINGS:
             setting = SETTINGS[name]
             try:
@@ -65,7 +65,7 @@ class Settings(Mapping[str, Any]):
         elif name in NOT_YET:
             log.info("the setting %s has no effect yet", shown)
         elif not _passes(name):
-            raise _unknown(name, shown)
+            raise _unknown(name, shown, keyword=keyword)
         self.given[name] = value
 
     def __getitem__(self, key: str) -> Any:
@@ -131,10 +131,10 @@ def _passes(name: str) -> bool:
     return name in CLIENT_KEYS or name.startswith((*CLIENT_PREFIXES, *PREFIXES))
 
 
-def _unknown(name: str, shown: str) -> ConfigError:
+def _unknown(name: str, shown: str, *, keyword: bool) -> ConfigError:
     known = [*SETTINGS, *OLD_NAMES, *NO_EFFECT, *NOT_YET, *CLIENT_KEYS, *_OFTEN_MISSED]
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     if not near:
         return ConfigError(f"unknown setting {shown!r}", hint="See docs/settings.md for all settings.")
-    suggestion = near[0].replace(".", "_") if "_" in shown and "." not in shown else near[0]
+    suggestion = near[0].replace(".", "_") if keyword else near[0]
     return ConfigError(f"unknown setting {shown!r}", hint=f"Did you mean {suggestion!r}?")

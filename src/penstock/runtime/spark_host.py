@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.errors import PenstockError, TopologyError
 from penstock.runtime.host import Progress
 from penstock.runtime.settings import Settings
+from penstock.runtime.topology_target import is_loading
 from penstock.topology.topology import Topology
 
 if TYPE_CHECKING:
@@ -43,7 +44,9 @@ class SparkHost:
         self._lag: dict[tuple[str, int], int] = {}
         self._misfit = ""
         self._restore_listener: Any = None
-        self._warm_up = start_warm_up(settings, existing=spark)
+        # Not for a module that is only looked through for its topology: its application will not start.
+        self._warm_up = None if is_loading() else start_warm_up(settings, existing=spark)
+        self._spark = spark
         from penstock.runtime.presence import Presence
         from penstock.spark.metrics import ProgressLog
 
@@ -56,7 +59,12 @@ class SparkHost:
 
     def prepare(self, progress: Progress | None) -> None:
         """Wait for the session."""
+        from penstock.runtime.launch import require_topics
+        from penstock.spark.warm_up import start_warm_up
+
         self._presence.claim()
+        self._warm_up = self._warm_up or start_warm_up(self._settings, existing=self._spark)
+        require_topics(self._topology, self._settings)  # nobody should wait for Spark to hear that Kafka is not there
         self._session = self._warm_up.wait(progress)
 
     def start(self, *, paused: bool) -> RunningQuery:
@@ -150,7 +158,8 @@ class SparkHost:
     def close(self) -> None:
         """Give the session back."""
         try:
-            self._warm_up.close()
+            if self._warm_up is not None:
+                self._warm_up.close()
         finally:
             self._presence.release()  # or the next start would find the application running
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
-import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from penstock.errors import ConfigError, PenstockError
+from penstock.source_line import raising_line
 from penstock.streams.builder import StreamsBuilder
 from penstock.topology.topology import Topology
 
 _USUAL = ("topology", "builder")
+# How many imports are under way. Not of a thread: an application starts in a thread of its own.
+_loading = 0
 
 
 def load_topology(target: str, settings: Mapping[str, Any] | None = None) -> Topology:
@@ -34,12 +37,19 @@ def load_topology(target: str, settings: Mapping[str, Any] | None = None) -> Top
     if isinstance(found, Topology):
         return found
     raise ConfigError(
-        f"{name}:{attribute} is a {type(found).__name__}, not a topology",
+        f"{name}:{attribute} is of type {type(found).__name__}, not a topology",
         hint="Name a Topology, a StreamsBuilder, or a function without arguments that returns one.",
     )
 
 
+def is_loading() -> bool:
+    """Whether a module is being imported for its topology: what it says at its top level is not to run anything."""
+    return _loading > 0
+
+
 def _import(name: str) -> Any:
+    if not name:
+        raise ConfigError("no module is named before the :", hint="Write MODULE:NAME or path/to/file.py:NAME.")
     path = Path(name)
     if path.suffix != ".py":
         return _import_from(Path.cwd(), name)
@@ -61,8 +71,10 @@ def _import(name: str) -> Any:
 
 
 def _import_from(folder: Path, name: str) -> Any:
+    global _loading
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
+    _loading += 1
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
@@ -79,6 +91,8 @@ def _import_from(folder: Path, name: str) -> Any:
         raise
     except Exception as error:
         raise _failed(f"the module {name} cannot be imported", error) from error
+    finally:
+        _loading -= 1
 
 
 def _attribute(module: Any, attribute: str, name: str) -> tuple[Any, str]:
@@ -106,6 +120,11 @@ def _candidates(module: Any, name: str) -> str:
 
 
 def _call(function: Any, target: str) -> Any:
+    if not _takes_nothing(function):
+        raise ConfigError(
+            f"{target} needs arguments: {inspect.signature(function)}",
+            hint="Name a function without arguments that returns a topology.",
+        )
     try:
         return function()
     except PenstockError:
@@ -114,6 +133,17 @@ def _call(function: Any, target: str) -> Any:
         raise _failed(f"{target}() failed", error) from error
 
 
+def _takes_nothing(function: Any) -> bool:
+    try:
+        inspect.signature(function).bind()
+    except TypeError:
+        return False
+    except ValueError:
+        return True  # made in C, and does not say: calling it will
+    return True
+
+
 def _failed(what: str, error: Exception) -> ConfigError:
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return ConfigError(f"{what}: {type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})")
+    # A syntax error names its own line; the one that the traceback ends with is the import's.
+    line = None if isinstance(error, SyntaxError) else raising_line(error)
+    return ConfigError(f"{what}: {type(error).__name__}: {error}{f' ({line})' if line else ''}")

@@ -7,9 +7,12 @@ topic, partition, offset and the user's line.
 
 from __future__ import annotations
 
+import logging
 import re
 
 from penstock.errors import StreamsError
+
+log = logging.getLogger("penstock.spark")
 
 # The last line of a Python traceback: `package.module.Error: message`, or the class alone if there is no message.
 _OURS = re.compile(r"^penstock\.[\w.]*?(\w+): ", re.MULTILINE)
@@ -51,14 +54,22 @@ class QueryFailed(StreamsError):
 
 
 def query_failed(error: BaseException) -> QueryFailed:
-    """What ended a query, in penstock's words."""
-    failed = _read(str(error))
-    failed.__cause__ = error
+    """What ended a query, in penstock's words.
+
+    Its cause is Spark's error where that may say more. An error of ours says all; behind it a user's terminal would show
+    screens of Spark's own, and the line that matters at their end.
+    """
+    text = str(error)
+    ours = _last(_OURS, text)
+    failed = _read(text, ours)
+    if ours is None:
+        failed.__cause__ = error
+    else:
+        log.debug("Spark's own words for it: %s", text)
     return failed
 
 
-def _read(text: str) -> QueryFailed:
-    ours = _last(_OURS, text)
+def _read(text: str, ours: re.Match[str] | None) -> QueryFailed:
     if ours is not None:
         kind, message = ours[1], _message(text, ours.end())
         inner = _WRAPPED.match(message) if kind == "TaskFailed" else None

@@ -57,14 +57,14 @@ def _end(gateway: Any, relay: _Relay, archive: ClassArchive) -> None:
     process: subprocess.Popen[bytes] | None = gateway.proc
     if process is None or process.poll() is not None:
         return
-    _stop_releasing(gateway._gateway_client)  # noqa: SLF001 - py4j has no public way
-    if process.stdin is not None:
-        with contextlib.suppress(OSError):
-            process.stdin.close()
     try:
+        _stop_releasing(gateway._gateway_client)  # noqa: SLF001 - py4j has no public way
+        if process.stdin is not None:
+            with contextlib.suppress(OSError):
+                process.stdin.close()
         process.wait(_END_TIMEOUT)
         archive.keep()
-    except subprocess.TimeoutExpired:
+    except (subprocess.TimeoutExpired, KeyboardInterrupt):  # whoever presses Ctrl-C here wants the prompt back
         process.kill()
         process.wait()
     relay.join()

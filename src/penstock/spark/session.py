@@ -18,6 +18,7 @@ from penstock.spark.callbacks import take_calls_on_any_file
 from penstock.spark.class_archive import ClassArchive
 from penstock.spark.jvm import launch_jvm
 from penstock.spark.masters import is_local
+from penstock.spark.quiet_end import stop_quietly
 from penstock.spark.session_check import check_session, require_checkpoint
 from penstock.spark.session_settings import (
     BARE_FILE_SYSTEM,
@@ -118,7 +119,7 @@ def _start_in_running_jvm(given: Mapping[str, str]) -> SparkSession:
 
 
 def _session(conf: SparkConf, gateway: Any) -> SparkSession:
-    SparkContext(conf=conf, gateway=gateway)
+    stop_quietly(SparkContext(conf=conf, gateway=gateway))
     return SparkSession.builder.getOrCreate()
 
 

@@ -7,6 +7,7 @@ plan, and to run tasks. The warm-up's query has the shape of an application's, s
 
 from __future__ import annotations
 
+import atexit
 import logging
 import queue
 import shutil
@@ -40,6 +41,8 @@ class _Shared:
         self._session = session
         self.jvm = jvm
         self.users = 0
+        # For applications that nobody closes: a JVM that ends under its session shows tracebacks of PySpark.
+        atexit.register(self._stop)
 
     def is_of(self, context: Any) -> bool:
         """Whether it is the session of a SparkContext."""
@@ -47,19 +50,24 @@ class _Shared:
 
     def leave(self) -> None:
         """One application less."""
+        self.users -= 1
+        if self.users == 0 or self.jvm.has_ended:
+            self._stop()
+
+    def _stop(self) -> None:
         from py4j.protocol import Py4JError
 
-        self.users -= 1
+        atexit.unregister(self._stop)
         if self.jvm.has_ended:
             self.jvm.forget()
-        elif self.users == 0:
-            try:
-                self._session.stop()
-            except (Py4JError, OSError) as error:  # a connection that breaks, or one that cannot be made
-                if self.jvm.ended_by(error):
-                    self.jvm.forget()
-                else:
-                    log.warning("Spark's session could not be stopped: %s", error)
+            return
+        try:
+            self._session.stop()
+        except (Py4JError, OSError) as error:  # a connection that breaks, or one that cannot be made
+            if self.jvm.ended_by(error):
+                self.jvm.forget()
+            else:
+                log.warning("Spark's session could not be stopped: %s", error)
 
 
 class WarmUp:

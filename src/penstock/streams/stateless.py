@@ -244,7 +244,8 @@ class StatelessOperators(StreamBase[K, V]):
     def __getattr__(self, name: str) -> Any:
         if name in _REMOVED:
             raise UnsupportedOperation(f"KStream.{name} was removed from Kafka Streams", hint=_REMOVED[name])
-        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        # With these two Python adds its "Did you mean", which finds flat_map_values for Java's flatMapValues.
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}", name=name, obj=self)
 
 
 _REMOVED = {
