@@ -17,7 +17,7 @@ from typing import Any
 
 from penstock.interpreter.compiler import NodeContext, Process, builds
 from penstock.interpreter.table_source import NOT_PUT
-from penstock.interpreter.views import Get
+from penstock.interpreter.views import Get, is_held_back
 from penstock.topology.operators import TableJoin, TableJoinMerge
 
 # Takes (key, value of the side that changed, value of the other side), whichever side is the left one.
@@ -37,8 +37,10 @@ def table_join(operator: TableJoin, node: NodeContext) -> Process:
         build = _left if left else _right_of_left
     # Where old values go on, each change must be joined with the row that was forwarded. A row that still waits in the
     # other side's cache brings its own change: joined with it now as well, the pair would be added twice below, and
-    # taken away once. (Kafka does that.)
-    other = node.view(operator.other, forwarded=operator.send_old)
+    # taken away once. (Kafka does that.) And if the row comes and goes in there, it never brings one: a change that does
+    # not wait itself must not have met it. (In Kafka it does.)
+    forwarded = operator.send_old or operator.own is None or not is_held_back(operator.own, node)
+    other = node.view(operator.other, forwarded=forwarded)
     process = build(join, other.get, node.forward, operator.send_old)
     # Keys need no check: whatever makes a table drops records without one.
     return _only_latest(process, node) if operator.versioned else process
