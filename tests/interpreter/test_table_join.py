@@ -68,6 +68,20 @@ def test_a_change_that_no_cache_holds_back_meets_no_row_that_one_may_never_let_o
         assert final(player.rows()) == {"k": "l+s"}
 
 
+@pytest.mark.parametrize("sides", [("left", "right"), ("right", "left")])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_result_goes_if_both_rows_are_deleted_before_a_flush(kind: str, sides: tuple[str, str]) -> None:
+    builder = StreamsBuilder()
+    join(kind, builder.table("left"), builder.table("right")).to_stream().to("out")
+    with Player(builder, CACHED, wall_clock=0) as player:
+        player.play([Input("left", "k", "l", 1), Input("right", "k", "r", 2)])
+        player.flush()
+        assert final(player.rows()) == {"k": "l+r"}
+        player.play([Input(side, "k", None, 3) for side in sides])
+        player.flush()
+        assert {tuple(row) for row in player.rows()} == {("k", None, 3)}
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_timestamp_is_the_larger_one_also_for_tombstones(kind: str) -> None:
     with run(kind) as piping:

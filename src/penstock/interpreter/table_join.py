@@ -13,6 +13,7 @@ change's and the other row's, for tombstones too.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from penstock.interpreter.compiler import NodeContext, Process, builds
@@ -29,8 +30,9 @@ def table_join(operator: TableJoin, node: NodeContext) -> Process:
     """One side of the join."""
     left = operator.side == "left"
     join = operator.joiner.bind("key", "left", "right") if left else operator.joiner.bind("key", "right", "left")
+    build: Callable[[Join, Get, Process, bool], Process]
     if operator.kind == "inner":
-        build = _inner
+        build = partial(_inner, known=node.view(operator.other, forwarded=True).get)
     elif operator.kind == "outer":
         build = _outer
     else:
@@ -59,11 +61,14 @@ def _only_latest(process: Process, node: NodeContext) -> Process:
     return latest
 
 
-def _inner(join: Join, get: Get, forward: Process, send_old: bool) -> Process:  # noqa: FBT001 - a setting of the spec
+def _inner(join: Join, get: Get, forward: Process, send_old: bool, *, known: Get) -> Process:  # noqa: FBT001
     def process(key: Any, new: Any, old: Any, timestamp: int, is_latest: Any) -> None:
         row = get(key)
-        if row is None:
-            return
+        if row is None or row[0] is None:
+            # Where both rows are deleted before a flush, the first one that goes on takes back the pair that went on.
+            row = known(key) if new is None else None
+            if row is None:
+                return
         other, other_timestamp = row
         if other is None:
             return
