@@ -7,6 +7,7 @@ import pytest
 from penstock import StreamsBuilder
 from penstock.topology.foreign_key_serdes import Instruction, Response, ResponseSerde, SubscriptionSerde
 from tests.interpreter.piping import Output, Piping
+from tests.properties.playing import Input, Player, final
 
 CACHED = {"statestore.cache.max.bytes": 10_485_760}
 
@@ -73,6 +74,21 @@ def test_right_changes_reach_all_left_rows_that_refer_to_them(kind: str) -> None
         gone = None if kind == "inner" else "(10|x,None)"
         assert piping.pipe("right", "10", None, 7) == [("\0", gone, 7), ("r", gone, 7)]
         assert piping.pipe("right", "1", "not a prefix match", 8) == []
+
+
+@BOTH
+def test_an_answer_knows_nothing_that_a_cache_may_never_let_out(kind: str) -> None:
+    builder = StreamsBuilder()
+    left, right = builder.table("left", cache="off"), builder.table("right")
+    (left.join if kind == "inner" else left.left_join)(right, pair, on=foreign_key).to_stream().to("out")
+    with Player(builder, CACHED, wall_clock=0) as player:
+        # The right row comes and goes while it is in the cache; in between the left side asks for it.
+        player.play([Input("right", "1", "foo", 1), Input("left", "k", "1|a", 2), Input("right", "1", None, 3)])
+        player.flush()
+        assert final(player.rows()) == ({} if kind == "inner" else {"k": "(1|a,None)"})
+        player.play([Input("right", "1", "bar", 4)])
+        player.flush()
+        assert final(player.rows()) == {"k": "(1|a,bar)"}
 
 
 @BOTH

@@ -42,6 +42,26 @@ def test_itself_stands_before_the_first_later_partner() -> None:
         ]  # fmt: skip
 
 
+@pytest.mark.parametrize("kind", ["left_join", "outer_join"])
+def test_left_and_outer_joins_keep_both_stores_and_all_results(kind: str) -> None:
+    found = []
+    for config in ({}, OPTIMIZED):
+        builder = StreamsBuilder()
+        stream = builder.stream("in")
+        getattr(stream, kind)(stream, pair, JoinWindows(10, 10, 0)).to("out")
+        with Piping(builder, config) as piping:
+            records = [
+                ("in", "k", "a", 100),
+                ("in", None, "no key", 105),
+                ("in", "k", "b", 200),
+                ("in", "k", "late", 50),
+            ]
+            found.append([piping.pipe(*record) for record in records])
+    assert found[0] == found[1]
+    assert found[0][1][0] == (None, "no key+None", 105)
+    assert found[0][3][0] == ("k", "late+None", 50)
+
+
 def test_an_asymmetric_window_looks_both_ways() -> None:
     with run(0, 10, 10) as piping:  # the right record is up to 10 ms later
         piping.pipe("in", "k", "a", 100)

@@ -6,6 +6,7 @@ import pytest
 
 from penstock import StreamsBuilder
 from tests.interpreter.piping import Piping, pair
+from tests.properties.playing import Input, Player, final
 
 KINDS = ("inner", "left", "outer")
 CACHED = {"statestore.cache.max.bytes": 10_485_760}
@@ -52,6 +53,33 @@ def test_what_each_change_emits(kind: str, options: dict[str, Any], config: dict
             expected = row[column]
             outputs = [] if expected is None else [("k", None if expected is T else expected, timestamp)]
             assert piping.pipe(row[0], "k", row[1], timestamp) == outputs, (timestamp, row)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_change_that_no_cache_holds_back_meets_no_row_that_one_may_never_let_out(kind: str) -> None:
+    builder = StreamsBuilder()
+    join(kind, builder.table("left", cache="off"), builder.table("right")).to_stream().to("out")
+    with Player(builder, CACHED, wall_clock=0) as player:
+        player.play([Input("right", "k", "r", 1), Input("left", "k", "l", 2), Input("right", "k", None, 3)])
+        player.flush()
+        assert final(player.rows()) == ({} if kind == "inner" else {"k": "l+None"})
+        player.play([Input("right", "k", "s", 4)])
+        player.flush()
+        assert final(player.rows()) == {"k": "l+s"}
+
+
+@pytest.mark.parametrize("sides", [("left", "right"), ("right", "left")])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_result_goes_if_both_rows_are_deleted_before_a_flush(kind: str, sides: tuple[str, str]) -> None:
+    builder = StreamsBuilder()
+    join(kind, builder.table("left"), builder.table("right")).to_stream().to("out")
+    with Player(builder, CACHED, wall_clock=0) as player:
+        player.play([Input("left", "k", "l", 1), Input("right", "k", "r", 2)])
+        player.flush()
+        assert final(player.rows()) == {"k": "l+r"}
+        player.play([Input(side, "k", None, 3) for side in sides])
+        player.flush()
+        assert {tuple(row) for row in player.rows()} == {("k", None, 3)}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -140,6 +140,19 @@ def test_one_row_a_key_travels() -> None:
     assert (plain.repartitioned, combined.repartitioned) == (6, 2)
 
 
+def test_what_comes_out_of_a_cache_is_combined_and_sent_in_the_same_batch() -> None:
+    builder = StreamsBuilder()
+    counts = builder.stream("in").group_by(lambda word: word).count(name="counts")
+    updates = counts.to_stream().group_by(str, value_serde="long")
+    updates.count(name="updates").to_stream().to("out", value_serde="long")
+    topology = combine_before_shuffle(builder.build())
+    assert [name for name in topology.nodes if name.endswith("-combine")] == ["counts-combine", "updates-combine"]
+    run = Run(topology)
+    run.batch([("a", 1), ("b", 2), ("a", 3)])
+    one = (1).to_bytes(8, "big")
+    assert run.results == {b"2": (one, 3), b"1": (one, 2)}
+
+
 def test_describe_shows_it() -> None:
     text = str(combine_before_shuffle(word_count()).describe())
     assert "Processor: counts-combine (stores: [])" in text

@@ -141,15 +141,21 @@ def _counts(options: dict[str, Any]) -> list[Any]:
 
 
 class TestSelfJoin:
-    @pytest.mark.parametrize("kind", ["join", "left_join", "outer_join"])
-    def test_one_store(self, kind: str) -> None:
+    def test_one_store(self) -> None:
         builder = StreamsBuilder()
         stream = builder.stream("in")
-        getattr(stream, kind)(stream, JoinWindows(5, 5), store="s", name="j").to("out")
+        stream.join(stream, JoinWindows(5, 5), store="s", name="j").to("out")
         topology = builder.build(SELF_JOIN)
         assert len(topology.stores) == 1
         assert isinstance(operators(topology)["j-merge"], SelfJoin)
         assert "j-other-windowed" not in topology.nodes
+
+    @pytest.mark.parametrize("kind", ["left_join", "outer_join"])
+    def test_joins_with_results_of_one_side_are_left_alone(self, kind: str) -> None:
+        builder = StreamsBuilder()
+        stream = builder.stream("in")
+        getattr(stream, kind)(stream, JoinWindows(5, 5), store="s", name="j").to("out")
+        assert not any(isinstance(operator, SelfJoin) for operator in operators(builder.build(SELF_JOIN)).values())
 
     def test_two_reads_of_one_topic_are_one_stream(self) -> None:
         builder = StreamsBuilder()

@@ -68,6 +68,22 @@ def test_a_foreign_key_join_runs_its_left_side_twice() -> None:
     assert found.partitions[registration] == 3
 
 
+def test_two_sub_topologies_may_read_from_each_other() -> None:
+    builder = StreamsBuilder()
+    customers, orders = builder.table("customers", **SERDES), builder.stream("orders", **SERDES)
+    by_city = customers.group_by(lambda k, v: (v, v), **SERDES).count(name="city")
+    orders.join(by_city, lambda a, b: a).to("a", **SERDES)
+    orders.select_key(lambda v: v).join(customers, lambda a, b: a, name="j", **SERDES).to("b", **SERDES)
+    found = layout(builder, customers=2, orders=2)
+    # One of them is enough to break the circle: the other still merges all that it reads by time.
+    assert [(level, set(topics)) for level, _, topics in shape(found)] == [
+        (0, {"customers"}),
+        (1, {"orders", "city-repartition"}),
+        (2, {"j-repartition"}),
+    ]
+    assert [(p.subtopology, p.index) for p in found.passes] == [(0, 0), (1, 0), (0, 1)]
+
+
 def test_joined_topics_of_different_sizes_are_refused() -> None:
     builder = StreamsBuilder()
     left, right = builder.stream("left", **SERDES), builder.stream("right", **SERDES)

@@ -42,7 +42,7 @@ def combine_partials(operator: CombinePartials, node: NodeContext) -> Callable[.
             forward(key, aggregate, timestamp)
         context.headers = before
 
-    node.services.before_flush.append(release)
+    node.services.after_flush.append(release)
     node.services.held.append(partials.__len__)
     if identity is None:
         # Most of what a word count does: a call for each word costs as much as the rest.

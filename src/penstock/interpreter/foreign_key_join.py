@@ -156,8 +156,12 @@ def _topic(operator: SubscriptionReceive | ForeignTableJoin, node: NodeContext) 
 
 @builds(SubscriptionJoin)
 def subscription_join(operator: SubscriptionJoin, node: NodeContext) -> Process:
-    """Answer a subscription with the right row of that moment."""
-    get, forward = node.view(operator.right).get, node.forward
+    """Answer a subscription with the right row of that moment.
+
+    A change that still waits in the right side's cache is answered when it goes on. It may never go on: a row that comes and
+    goes between two flushes does not, and an answer with it would never be taken back.
+    """
+    get, forward = node.view(operator.right, forwarded=True).get, node.forward
 
     def process(key: Any, subscription: Subscription, timestamp: int) -> None:
         instruction, left_hash, primary_key, partition = subscription

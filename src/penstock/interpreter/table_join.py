@@ -13,11 +13,12 @@ change's and the other row's, for tombstones too.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from penstock.interpreter.compiler import NodeContext, Process, builds
 from penstock.interpreter.table_source import NOT_PUT
-from penstock.interpreter.views import Get
+from penstock.interpreter.views import Get, is_held_back
 from penstock.topology.operators import TableJoin, TableJoinMerge
 
 # Takes (key, value of the side that changed, value of the other side), whichever side is the left one.
@@ -29,16 +30,19 @@ def table_join(operator: TableJoin, node: NodeContext) -> Process:
     """One side of the join."""
     left = operator.side == "left"
     join = operator.joiner.bind("key", "left", "right") if left else operator.joiner.bind("key", "right", "left")
+    build: Callable[[Join, Get, Process, bool], Process]
     if operator.kind == "inner":
-        build = _inner
+        build = partial(_inner, known=node.view(operator.other, forwarded=True).get)
     elif operator.kind == "outer":
         build = _outer
     else:
         build = _left if left else _right_of_left
     # Where old values go on, each change must be joined with the row that was forwarded. A row that still waits in the
     # other side's cache brings its own change: joined with it now as well, the pair would be added twice below, and
-    # taken away once. (Kafka does that.)
-    other = node.view(operator.other, forwarded=operator.send_old)
+    # taken away once. (Kafka does that.) And if the row comes and goes in there, it never brings one: a change that does
+    # not wait itself must not have met it. (In Kafka it does.)
+    forwarded = operator.send_old or operator.own is None or not is_held_back(operator.own, node)
+    other = node.view(operator.other, forwarded=forwarded)
     process = build(join, other.get, node.forward, operator.send_old)
     # Keys need no check: whatever makes a table drops records without one.
     return _only_latest(process, node) if operator.versioned else process
@@ -57,11 +61,14 @@ def _only_latest(process: Process, node: NodeContext) -> Process:
     return latest
 
 
-def _inner(join: Join, get: Get, forward: Process, send_old: bool) -> Process:  # noqa: FBT001 - a setting of the spec
+def _inner(join: Join, get: Get, forward: Process, send_old: bool, *, known: Get) -> Process:  # noqa: FBT001
     def process(key: Any, new: Any, old: Any, timestamp: int, is_latest: Any) -> None:
         row = get(key)
-        if row is None:
-            return
+        if row is None or row[0] is None:
+            # Where both rows are deleted before a flush, the first one that goes on takes back the pair that went on.
+            row = known(key) if new is None else None
+            if row is None:
+                return
         other, other_timestamp = row
         if other is None:
             return

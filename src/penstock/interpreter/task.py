@@ -42,7 +42,7 @@ class Services:
         self.wall_schedule = Schedule(run)
         self.commit_requested = False
         self.processors: list[tuple[str, Any, Any]] = []
-        self.before_flush: list[Callable[[], None]] = []  # what operators hold back until the end of a batch
+        self.after_flush: list[Callable[[], None]] = []  # what is held back until a batch ends
         self.held: list[Callable[[], int]] = []  # how many records that is
 
 
@@ -229,10 +229,11 @@ class Task:
         """Forward what the caches hold, in topological order, and hand all changes to the bytes stores."""
         store = None
         try:
-            for release in self.services.before_flush:
-                release()
             for store in self.stores.values():
                 store.flush()
+            store = None
+            for release in self.services.after_flush:  # what came out of caches, too
+                release()
         except TaskFailed:
             raise
         except Exception as error:

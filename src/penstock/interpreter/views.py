@@ -65,6 +65,17 @@ def compile_view(view: View, node: NodeContext, *, forwarded: bool = False) -> T
     raise TypeError(f"no reader for {type(view).__name__}")
 
 
+def is_held_back(view: View, node: NodeContext) -> bool:
+    """Whether all changes of a table wait in a cache until the end of a batch."""
+    if isinstance(view, StoreView):
+        return bool(getattr(node.store(view.store), "cached", False))
+    if isinstance(view, JoinView):
+        return is_held_back(view.left, node) and is_held_back(view.right, node)
+    if isinstance(view, FilterView | MapValuesView | TransformValuesView | SuppressView):
+        return is_held_back(view.parent, node)
+    raise TypeError(f"no caches known of {type(view).__name__}")
+
+
 def _read_forwarded(store: Any) -> TableReader:
     """A cached store without what it has collected since the last flush."""
     if store.kind == "timestamped_key_value":

@@ -18,9 +18,13 @@ from penstock.topology.graph import Graph, StreamStreamJoinNode
 
 
 def single_store_self_join(graph: Graph) -> None:
-    """Drop the second store of joins whose two sides are the same node."""
+    """Drop the second store of inner joins whose two sides are the same node.
+
+    Left and outer joins have results that a record's join with itself is not: those without a key, and those that come too
+    late to find themselves.
+    """
     for node in graph.walk():
-        if isinstance(node, StreamStreamJoinNode) and len(node.parents) == 1:
+        if isinstance(node, StreamStreamJoinNode) and node.kind == "inner" and len(node.parents) == 1:
             (parent,) = node.parents
             for other in [n for n in parent.children if n.name == node.names.other_windowed]:
                 parent.remove_child(other)

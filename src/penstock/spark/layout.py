@@ -2,12 +2,13 @@
 
 A task is a sub-topology and a partition. Sub-topologies that read only topics run at level 0; one that reads a repartition
 topic runs one level below its writers, after an exchange. A sub-topology that reads answers to its own questions (a
-foreign-key join does) runs again in the same batch, in a second pass at a deeper level.
+foreign-key join does) runs again in the same batch, in a second pass at a deeper level; so does one of two that read from each
+other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from penstock.errors import StreamsError, TopologyError
@@ -179,26 +180,65 @@ def _copartition(topology: Topology, counts: dict[str, int], fixed: Mapping[str,
 def _levels(
     topology: Topology, parts: Mapping[int, Subtopology], units: Mapping[Unit, int]
 ) -> tuple[dict[Unit, int], set[Unit]]:
-    """The level of each source topic, and the units that depend on another unit of their own sub-topology."""
+    """The level of each source topic, and the units that are taken in later passes than the first of their sub-topology.
+
+    A sub-topology takes all that it can in one pass, as only there records are merged by time. It takes later what depends
+    on its own output, and what would never come: of two sub-topologies that read from each other by different ways, one
+    has to begin without the other.
+    """
     writers = _writers(topology, parts, units)
-    later = {unit for unit in units if any(s == unit[0] for s, _ in _ancestors(unit, writers))}
-    levels = dict(units)
-    for _ in range(len(units) * 2 + 2):
-        before = dict(levels)
-        for unit in units:
-            above = [levels[w] + 1 for w in writers.get(unit, ())]
-            levels[unit] = max([levels[unit], *above])
-        for s in parts:
-            first = [u for u in units if u[0] == s and u not in later]
-            deepest = max((levels[u] for u in first), default=0)
-            for unit in first:
-                levels[unit] = deepest
-        if before == levels:
-            return levels, later
+    own = {unit for unit in units if any(s == unit[0] for s, _ in _ancestors(unit, writers))}
+    natural = _settled(units, writers, set(units))
+    if natural is not None:
+        circling = [s for s in parts if s in _above(s, writers)]
+        for apart in [[], *([s] for s in circling), circling]:
+            later = own | {unit for s in apart for unit in _not_first(s, natural, own)}
+            levels = _settled(units, writers, later)
+            if levels is not None:
+                return levels, later
     raise StreamsError(
         "the repartition topics of this topology feed each other in a circle",
         hint="Write to a topic with to(...) and read it with stream(...) to close a circle.",
     )
+
+
+def _settled(
+    units: Iterable[Unit], writers: Mapping[Unit, Collection[Unit]], later: Collection[Unit]
+) -> dict[Unit, int] | None:
+    """Levels below those of all writers, the same for all first units of a sub-topology; None if there are none."""
+    levels = dict.fromkeys(units, 0)
+    for _ in range(len(levels) * 2 + 2):
+        before = dict(levels)
+        for unit in levels:
+            levels[unit] = max([levels[unit], *(levels[w] + 1 for w in writers.get(unit, ()))])
+        deepest: dict[int, int] = {}
+        first = [unit for unit in levels if unit not in later]
+        for unit in first:
+            deepest[unit[0]] = max(deepest.get(unit[0], 0), levels[unit])
+        levels.update({unit: deepest[unit[0]] for unit in first})
+        if before == levels:
+            return levels
+    return None
+
+
+def _above(subtopology: int, writers: Mapping[Unit, Collection[Unit]]) -> set[int]:
+    """The sub-topologies whose output it waits for, directly or by others."""
+    parents: dict[int, set[int]] = {}
+    for unit, above in writers.items():
+        parents.setdefault(unit[0], set()).update(s for s, _ in above)
+    found: set[int] = set()
+    todo = [subtopology]
+    while todo:
+        new = parents.get(todo.pop(), set()) - found
+        found |= new
+        todo += new
+    return found
+
+
+def _not_first(subtopology: int, natural: Mapping[Unit, int], own: Collection[Unit]) -> list[Unit]:
+    """What a sub-topology takes later if it begins with what is there first."""
+    first = min((level for unit, level in natural.items() if unit[0] == subtopology and unit not in own), default=0)
+    return [unit for unit, level in natural.items() if unit[0] == subtopology and level > first]
 
 
 def _writers(topology: Topology, parts: Mapping[int, Subtopology], units: Mapping[Unit, int]) -> dict[Unit, set[Unit]]:

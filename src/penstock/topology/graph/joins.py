@@ -163,6 +163,8 @@ class TableTableJoinNode(GraphNode):
 
     def _write_side(self, topology: Topology, side: str, name: str, parent: GraphNode) -> None:
         result = self._result
-        other = result.right_view if side == "left" else result.left_view
-        operator = TableJoin(self._kind, side, other, self._joiner, result.send_old, parent.is_versioned())
+        own, other = result.left_view, result.right_view
+        if side == "right":
+            own, other = other, own
+        operator = TableJoin(self._kind, side, other, self._joiner, result.send_old, parent.is_versioned(), own)
         topology.add_operator(name, operator, (parent.name,), stores=stores_of_view(other), line=self.line)

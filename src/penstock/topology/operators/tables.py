@@ -114,6 +114,7 @@ class TableJoin(Operator):
     joiner: Function
     send_old: bool = False
     versioned: bool = False  # changes of this side may be older than the latest version: those are ignored
+    own: View | None = None  # the side's own rows: whether they wait in a cache
 
 
 @dataclass(frozen=True, slots=True)
