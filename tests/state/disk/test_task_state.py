@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -55,6 +56,18 @@ def test_a_replay_in_another_process_does_not_see_the_first_attempt(tmp_path: Pa
     run_batch(open_state(tmp_path), 0, {b"a": b"1"})
     run_batch(open_state(tmp_path), 1, {b"a": b"2"})  # published, but Spark never heard of it
     assert run_batch(open_state(tmp_path), 1, {b"b": b"3"}) == {b"a": b"1", b"b": b"3"}
+
+
+def test_state_that_is_gone_from_the_checkpoint_is_missed(tmp_path: Path) -> None:
+    """It began empty, and threw away what the node still had."""
+    run_batch(open_state(tmp_path), 0, {b"a": b"1"})
+    run_batch(open_state(tmp_path), 1, {b"b": b"2"})
+    run_batch(open_state(tmp_path), 2, {b"c": b"3"})
+    shutil.rmtree(tmp_path / "checkpoint" / "0_0")
+    with pytest.raises(ProcessorStateError, match=r"the state of 0_0 is gone: \S+0_0 is empty, and was not when"):
+        run_batch(open_state(tmp_path), 3, {b"d": b"4"})
+    anew = TaskState(tmp_path / "node" / "0_0", str(tmp_path / "checkpoint" / "0_0"), begins_anew=True)
+    assert run_batch(anew, 3, {b"d": b"4"}) == {b"d": b"4"}
 
 
 def test_another_node_catches_up_by_the_segments(tmp_path: Path) -> None:

@@ -122,7 +122,10 @@ class TaskHost:
         self.partition = partition
         self._nodes = job.layout.subtopologies[subtopology].nodes
         self._passes = job.layout.pass_count[subtopology]
-        self._state = TaskState(job.local_folder(self.task_id), job.state_folder(self.task_id))
+        restore = job.config.app_configs.get("penstock.restore", "auto")
+        self._state = TaskState(
+            job.local_folder(self.task_id), job.state_folder(self.task_id), begins_anew=restore != "auto"
+        )
         self._task: Task | None = None
         self._collector = TaskCollector(job, self.task_id)
         self._changelog = TaskChangelog(job, subtopology, partition)

@@ -44,10 +44,12 @@ class TaskState:
     Args:
         local: Folder of the LMDB environment.
         checkpoint: Folder of the segments (path or URI).
+        begins_anew: State that is gone from the checkpoint begins empty, instead of being missed.
     """
 
-    def __init__(self, local: Path, checkpoint: str) -> None:
+    def __init__(self, local: Path, checkpoint: str, *, begins_anew: bool = False) -> None:
         self._local = local
+        self._begins_anew = begins_anew
         self._folder = SegmentFolder(checkpoint)
         self._stores: dict[str, LayeredBytesStore] = {}
         self._txn: Any = None
@@ -166,6 +168,12 @@ class TaskState:
                 "different times: restore both from one backup.",
             )
         self._version = self._stamp(b"version")
+        if self._version != NONE and not sizes and not snapshots and not self._begins_anew:
+            raise ProcessorStateError(
+                f"the state of {self._local.name} is gone: {self._folder.location} is empty, and was not when this node had it",
+                hint="Restore the folders query and state of the checkpoint from one backup. Or set penstock.restore=changelog to "
+                "rebuild what has a changelog, or penstock.restore=empty to start without what is lost.",
+            )
         if max(self._version, self._stamp(b"begun")) > max([newest, *segments]) or self._version < newest:
             self._restore_snapshot(newest)
         missing = [s for s in segments if s > self._version]
