@@ -109,7 +109,7 @@ def test_boxes_of_a_picture_do_not_overlap(folder: Path) -> None:
     [
         ("wordcount:topology", "penstock: there is no module wordcount. Looked in the current folder ("),
         ("word_count:topologi", "penstock: the module word_count has no topologi. Write word_count:NAME; it has builder, topology, fails."),
-        ("word_count:number", "penstock: word_count:number is a int, not a topology. Name a Topology, a StreamsBuilder, or"),
+        ("word_count:number", "penstock: word_count:number is of type int, not a topology. Name a Topology, a StreamsBuilder, or"),
         ("word_count:fails", "penstock: word_count:fails() failed: ValueError: no lines (word_count.py:14)"),
         ("other.py", "penstock: there is no file other.py. The current folder is "),
     ],
