@@ -19,6 +19,16 @@ _PATIENCE_SECONDS = 240
 _SETTLING_SECONDS = 5
 
 
+def wait_until_settled(admin: Admin, topic: str) -> None:
+    """Wait until no transaction is open in a topic, or for a while if one stays so."""
+    places = [(topic, partition) for partition in range(admin.topic(topic).partitions)]
+    deadline = time.monotonic() + _SETTLING_SECONDS
+    while admin.end_offsets(places, committed=True) != admin.end_offsets(places):
+        if time.monotonic() > deadline:
+            break
+        time.sleep(0.02)
+
+
 class Kafka:
     """A broker as tests use it."""
 
@@ -36,12 +46,7 @@ class Kafka:
 
     def read_settled(self, topic: str) -> list[Any]:
         """All records of transactions that were just committed: a broker marks them a moment after it has said so."""
-        places = [(topic, partition) for partition in range(self.admin.topic(topic).partitions)]
-        deadline = time.monotonic() + _SETTLING_SECONDS
-        while self.admin.end_offsets(places, committed=True) != self.admin.end_offsets(places):
-            if time.monotonic() > deadline:
-                break  # a transaction that is open
-            time.sleep(0.02)
+        wait_until_settled(self.admin, topic)
         return self.read(topic)
 
     def read(self, topic: str) -> list[Any]:

@@ -14,6 +14,7 @@ from penstock.kafka.clients import open_range_consumer
 from penstock.kafka.producing import RecordProducer
 from penstock.kafka.ranges import read_range
 from tests.connect.spark.conftest import RunnerFactory, States, wait_until
+from tests.spark.application import wait_until_settled
 
 pytestmark = [pytest.mark.spark, pytest.mark.broker]
 
@@ -40,7 +41,9 @@ def produce(broker: LocalBroker, topic: str, *values: str) -> None:
 
 def consume(broker: LocalBroker, topic: str) -> list[Any]:
     settings = {"bootstrap.servers": broker.bootstrap_servers}
-    end = Admin(settings).end_offsets([(topic, 0)], committed=True)[topic, 0]
+    admin = Admin(settings)
+    wait_until_settled(admin, topic)
+    end = admin.end_offsets([(topic, 0)], committed=True)[topic, 0]
     consumer = open_range_consumer(settings)
     found = [message for messages in read_range(consumer, topic, 0, 0, end) for message in messages]
     consumer.close()
