@@ -33,6 +33,11 @@ def test_columns_are_as_long_as_each_other() -> None:
         Columns("t", [b"a", b"b"], [b"1"], [1, 2])
 
 
+def test_the_client_takes_0_for_now_also_beside_other_odd_timestamps() -> None:
+    columns = Columns("t", [b"a", b"b", b"c"], [b"1", b"2", b"3"], [-1, 0, 5])
+    assert [record[6] for record in columns] == [-1, 1, 5]
+
+
 def test_taking_the_last_record_leaves_the_columns_as_they_are() -> None:
     keys, values, stamps, headers = [b"a", b"b"], [b"1", None], [1, 2], [None, [("h", b"x")]]
     columns = Columns("t", keys, values, stamps, headers, partition=3)

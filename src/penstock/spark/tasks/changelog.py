@@ -65,7 +65,7 @@ class TaskChangelog:
         topic, partition, add = log.topic, self._partition, self._columns.append
 
         def record(keys: Sequence[bytes | None], values: Sequence[bytes | None], timestamps: Sequence[int]) -> None:
-            stamps = timestamps if min(timestamps) > 0 else [max(timestamp, 1) for timestamp in timestamps]
+            stamps = timestamps if min(timestamps) >= 0 else [max(timestamp, 0) for timestamp in timestamps]
             add(Columns(topic, keys, values, stamps, partition=partition))
 
         return record

@@ -81,9 +81,8 @@ class TaskCollector:
         self.count += len(keys)
         if self.output is None:
             return
-        stamps = timestamps if min(timestamps, default=1) else [timestamp or 1 for timestamp in timestamps]
         lists = [list(one) if one else None for one in headers] if any(headers) else None
-        self.output.produce_columns(Columns(topic, keys, values, stamps, lists))
+        self.output.produce_columns(Columns(topic, keys, values, timestamps, lists))
 
     def partition_count(self, topic: str) -> int:
         """How many partitions a topic has; topics the application does not read are asked for once."""

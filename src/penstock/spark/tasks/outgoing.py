@@ -28,7 +28,7 @@ class Columns:
 
     Args:
         topic: Where to.
-        keys / values / timestamps / headers: Columns, which nobody changes any more; timestamps are not 0.
+        keys / values / timestamps / headers: Columns, which nobody changes any more.
         partition: -1 asks Kafka's partitioner.
     """
 
@@ -46,7 +46,9 @@ class Columns:
         if not len(keys) == len(values) == len(timestamps):  # a serde of a user's may give fewer values than it got
             raise ValueError(f"{topic}: {len(keys)} keys, {len(values)} values and {len(timestamps)} timestamps")
         self._topic, self._partition = topic, partition
-        self._keys, self._values, self._timestamps, self._headers = keys, values, timestamps, headers
+        self._keys, self._values, self._headers = keys, values, headers
+        is_plain = min(timestamps, default=1) > 0  # else as `outgoing` does
+        self._timestamps = timestamps if is_plain else [timestamp or 1 for timestamp in timestamps]
 
     def __len__(self) -> int:
         return len(self._keys)
